@@ -30,105 +30,50 @@ from synth.errors import (
 )
 from synth.plugins import MORE_COMMANDS, PluginError, find_module, resolve
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "run": (
-        "synth.core.cli.run",
-        "make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)",
-    ),
-    "inspect": (
-        "synth.core.cli.inspect",
-        "show what is in a dataset, also of a run that is going on or was killed",
-    ),
-    "view": (
-        "synth.ext.view.cli",
-        "write a dataset as one HTML page: transcripts beside their row changes, plots",
-    ),
-    "branch": (
-        "synth.ext.branching.cli",
-        "sample other continuations of recorded rollouts, from the same state",
-    ),
-    "narrate": (
-        "synth.ext.rationales.cli",
-        "have a teacher write reasoning and words into recorded rollouts",
-    ),
-    "eval": (
-        "synth.ext.evaluation.cli.eval",
-        "evaluate a model on held-out tasks, with intervals",
-    ),
-    "check": (
-        "synth.core.cli.check",
-        "prove a world: tools, tasks, gold solutions, verifiers",
-    ),
-    "draft": (
-        "synth.ext.authoring.cli.draft",
-        "let a model write task families for a world, and prove them",
-    ),
-    "rephrase": (
-        "synth.ext.authoring.cli.rephrase",
-        "let a model write other words for users, and prove them",
-    ),
-    "play": (
-        "synth.core.cli.play",
-        "play a task by hand in the terminal, with the score at the end",
-    ),
-    "new": (
-        "synth.ext.authoring.cli.new",
-        "write a new world: a copy of the smallest, or one from a database",
-    ),
-    "schema": ("synth.core.cli.schema", "print the JSON Schema of tasks.yaml, for editors"),
-    "replay": (
-        "synth.core.cli.replay",
-        "execute a dataset's tool calls again on fresh databases and compare",
-    ),
-    "grade": (
-        "synth.core.cli.grade",
-        "judge a dataset's trajectories again with the current verifiers and tasks",
-    ),
-    "calibrate": (
-        "synth.ext.evaluation.cli.calibrate",
-        "measure the gate `reply` on transcripts of real models",
-    ),
-    "reseed": (
-        "synth.core.cli.reseed",
-        "(re)create a world's database from its schema.sql and seed.sql",
-    ),
-    "clean": ("synth.core.cli.clean", "drop databases, roles and files that dead runs left behind"),
-    "export": ("synth.ext.exporters.cli", "write a dataset in the format of a trainer"),
-    "decontaminate": (
-        "synth.ext.hub.cli.decontaminate",
-        "list or leave out the rows that overlap with texts of benchmarks",
-    ),
-    "card": (
-        "synth.ext.hub.cli.card",
-        "write the whole card of a run, with a check for contamination",
-    ),
-    "push": ("synth.ext.hub.cli.push", "publish a run on the Hugging Face Hub, with its card"),
-    "pull": ("synth.ext.hub.cli.pull", "fetch a published run, to inspect and replay it"),
-    "list": ("synth.core.cli.extensions", "list worlds, models, users and other extensions"),
-    "completion": (
-        "synth.core.cli.completion",
-        "print the script that completes commands in a shell",
-    ),
-    "serve-model": (
-        "synth.ext.serving.cli.serve_model",
-        "serve the expert, or a recorded run, as an OpenAI-compatible server",
-    ),
-    "serve-env": (
-        "synth.ext.serving.cli.serve_env",
-        "serve a world as an environment over HTTP, for RL trainers",
-    ),
-    "mcp": (
-        "synth.ext.serving.cli.mcp",
-        "serve a world over the Model Context Protocol and record players",
-    ),
-    "serve-agent": (
-        "synth.ext.serving.cli.serve_agent",
-        "watch a model at work in a browser: approve its calls, answer it",
-    ),
+_CORE = """
+run core.cli.run make a dataset: a world, a model, tasks (Hydra overrides, -m for a sweep)
+inspect core.cli.inspect show what is in a dataset, also of a run that is going on or was killed
+check core.cli.check prove a world: tools, tasks, gold solutions, verifiers
+export ext.exporters.cli write a dataset in the format of a trainer
+replay core.cli.replay execute a dataset's tool calls again on fresh databases and compare
+grade core.cli.grade judge a dataset's trajectories again with the current verifiers and tasks
+new ext.authoring.cli.new write a new world: a copy of the smallest, or one from a database
+list core.cli.extensions list worlds, models, users and other extensions
+reseed core.cli.reseed (re)create a world's database from its schema.sql and seed.sql
+""".strip()
+
+_MORE = """
+view ext.view.cli write a dataset as one HTML page: transcripts beside their row changes, plots
+branch ext.branching.cli sample other continuations of recorded rollouts
+narrate ext.rationales.cli have a teacher write reasoning and words into rollouts
+eval ext.evaluation.cli.eval evaluate a model on held-out tasks, with intervals
+draft ext.authoring.cli.draft let a model write task families for a world, and prove them
+rephrase ext.authoring.cli.rephrase let a model write other words for users, and prove them
+play core.cli.play play a task by hand in the terminal, with the score at the end
+schema core.cli.schema print the JSON Schema of tasks.yaml, for editors
+calibrate ext.evaluation.cli.calibrate measure the gate `reply` on transcripts of models
+clean core.cli.clean drop databases, roles and files that dead runs left behind
+decontaminate ext.hub.cli.decontaminate list or leave out rows that overlap with benchmarks
+card ext.hub.cli.card write the whole card of a run, with a check for contamination
+push ext.hub.cli.push publish a run on the Hugging Face Hub, with its card
+pull ext.hub.cli.pull fetch a published run, to inspect and replay it
+completion core.cli.completion print the script that completes commands in a shell
+serve-model ext.serving.cli.serve_model serve the expert or a recorded run, as OpenAI does
+serve-env ext.serving.cli.serve_env serve a world as an environment over HTTP, for RL trainers
+mcp ext.serving.cli.mcp serve a world over the Model Context Protocol and record players
+serve-agent ext.serving.cli.serve_agent watch a model at work in a browser: approve, answer
+""".strip()
+
+COMMANDS = {
+    name: (f"synth.{module}", about)
+    for name, module, about in (line.split(maxsplit=2) for line in f"{_CORE}\n{_MORE}".splitlines())
 }
 """Each command: its module, whose ``main(argv) -> int`` is called, and one line of help. A command
 of another distribution is an entry point of :data:`synth.plugins.MORE_COMMANDS`.
 """
+
+CORE = tuple(line.split()[0] for line in _CORE.splitlines())
+"""The commands that the help shows first; their options are stable."""
 
 EXAMPLES = """\
 examples:
@@ -161,15 +106,12 @@ _TO_MEND = (
 )
 
 
-CORE = ("run", "inspect", "check", "export", "replay", "grade", "new", "list", "reseed")
-"""The commands that the help shows first; their options are stable."""
-
 EXTRAS = {
-    "push": ("huggingface_hub", "hf"),
-    "pull": ("huggingface_hub", "hf"),
-    "mcp": ("mcp", "mcp"),
+    "push": ("hf", "huggingface_hub", "detect_secrets"),
+    "pull": ("hf", "huggingface_hub"),
+    "mcp": ("mcp", "mcp", "uvicorn"),
 }
-"""Commands that need an extra: a package of it, and the extra's name."""
+"""Commands that need an extra: its name, and packages of it."""
 
 
 def usage() -> str:
@@ -202,9 +144,9 @@ def usage() -> str:
 
 def _missing(command: str) -> str:
     """A remark on the extra that a command lacks."""
-    package, extra = EXTRAS.get(command, ("", ""))
-    installed = not package or find_module(package) is not None
-    return "" if installed else f" (pip install 'synth-worlds[{extra}]')"
+    extra, *packages = EXTRAS.get(command, ("",))
+    lacks = any(find_module(package) is None for package in packages)
+    return f" (pip install 'synth-worlds[{extra}]')" if lacks else ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -265,6 +207,8 @@ def _dispatch(words: Sequence[str]) -> int:
         say(f"synth {version()}")
         return 0
     if command in COMMANDS:
+        if (advice := _missing(command)) and _HELP.isdisjoint(rest):
+            raise OperatorError(f"synth {command} needs packages that are not installed{advice}")
         command_main = resolve(f"{COMMANDS[command][0]}:main")
     elif ":" in command or any(one.name == command for one in MORE_COMMANDS.all()):
         command_main = MORE_COMMANDS.load(command)

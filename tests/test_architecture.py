@@ -247,9 +247,7 @@ CORE_IMPORTS_EXT = {
 EXT_IMPORTS_EXT = {
     ("authoring", "variety"),
     ("evaluation", "judge"),
-    ("exporters", "evaluation"),
     ("exporters", "hub"),
-    ("hub", "evaluation"),
     ("hub", "exporters"),
     ("serving", "hub"),
     ("serving", "middlewares"),

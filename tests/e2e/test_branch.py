@@ -212,7 +212,7 @@ def test_a_resume_needs_the_rollouts_that_were_branched(parents: Path, tmp_path:
         (("run", "--at", "90"), "there is nothing to branch: 30 of 30 rollouts have no turn"),
         (("run", "--where", "reward > 2"), "it has no such row"),
         (("run", "--where", "rewrd > 2"), "rewrd"),
-        (("run", "--samples", "0"), "--samples is a number of at least 1"),
+        (("run", "--samples", "0"), "argument --samples: '0' must be a whole number of at least 1"),
         (("run", "tasks.count=3"), "a branch begins as its recorded run did"),
         (("run", "env=shop"), "a branch begins as its recorded run did"),
         (("run", "database=postgres"), "a branch begins as its recorded run did"),

@@ -345,7 +345,7 @@ def test_an_endpoint_that_is_gone_stops_the_job(draft: Command):
     ("words", "message"),
     [
         (["tasks.count=3"], "tasks.count=3: `synth draft` heeds model"),
-        (["--count", "0"], "--count is a number of at least 1"),
+        (["--count", "0"], "argument --count: '0' must be a whole number of at least 1"),
         (["--model", "scripted"], "writes nothing"),
         (["--proof-timeout", "0"], "--proof-timeout"),
     ],

@@ -20,8 +20,6 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from synth.core.dataset.reader import Dataset
-from synth.errors import OperatorError
-from synth.ext.serving.cli.mcp import main
 from synth.ext.serving.mcp.transports import MAX_BODY, serve_http
 from tests.e2e.command import COMMAND, synth
 from tests.unit import talking_world
@@ -288,9 +286,3 @@ def test_standard_input_has_to_be_a_client(tmp_path: Path):
         )
     assert (done.returncode, done.stdout) == (2, "")
     assert "--http" in done.stderr
-
-
-def test_a_missing_sdk_is_one_message(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("synth.ext.serving.cli.mcp.find_module", lambda _: None)
-    with pytest.raises(OperatorError, match=r"pip install 'synth-worlds\[mcp\]'"):
-        main(["library"])

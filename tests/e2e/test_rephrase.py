@@ -243,7 +243,7 @@ def test_an_endpoint_that_is_gone_stops_the_job(rephrase: Command):
     ("words", "message"),
     [
         (["tasks.count=3"], "tasks.count=3: `synth rephrase` heeds model"),
-        (["--count", "0"], "--count is a number of at least 1"),
+        (["--count", "0"], "argument --count: '0' must be a whole number of at least 1"),
         (["--model", "scripted"], "writes nothing"),
         (["--families", "lend_bok"], "did you mean 'lend_book'?"),
     ],

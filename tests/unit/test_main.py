@@ -65,6 +65,15 @@ def test_help_shows_the_core_first_and_the_extra_that_a_command_lacks(capsys, mo
     assert "(pip install 'synth-worlds[mcp]')" in rest
 
 
+def test_a_command_without_its_extra_says_how_to_install_it(capsys, monkeypatch):
+    monkeypatch.setattr(program, "find_module", lambda _: None)
+    assert main(["mcp", "library"]) == main(["push", "run", "me/run"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert "(pip install 'synth-worlds[mcp]')" in first
+    assert "(pip install 'synth-worlds[hf]')" in second
+    assert main(["pull", "--help"]) == 0
+
+
 def test_a_command_of_another_package_is_named_by_its_path(command, capsys):
     command("print(argv); return 3")
     module, _ = COMMANDS.pop("try")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -17,6 +16,7 @@ from envs.errors import EnvsError
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.world.files import world_digest
 from envs.world.loader import World, load_world
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.suspects import show_suspects
 from synth.core.config.database_target import engine_of, target_of
 from synth.core.config.quoting import quoted_value
@@ -32,7 +32,35 @@ from synth.errors import OperatorError, SynthError
 from synth.model import Sampling
 from synth.plugins import CHECKS, HONEST_AGENTS, MODELS
 
-EPILOG = """example:
+HELP = """synth check
+
+Prove a world's task families: gold works and is reachable, laziness and mistakes cost reward.
+
+arguments:
+  WORLD               a world's folder, or the name of one that ships
+options:
+  --tasks-file FILE   check a list of scenarios with expected calls instead, task by task
+  --consent auto|always|never  writes of --tasks-file that wait for a yes [default: auto]
+  --families A,B      only these, separated by commas
+  --tasks N           tasks to prove per case of a family [default: 4]
+  --universes N       universes to prove, from number 0 (default: 2 where the world has a seed.py)
+  --database ENGINE   sqlite, postgres, mariadb, or an engine of your own [default: sqlite]
+  --dsn-env-var NAME  the variable that holds the URL of the database's server
+  --sandbox pooled|cloned  of a server [default: pooled]
+  --workers N         processes (default: one per CPU)
+  --no-cache          prove again what proved itself before
+  --honest A,B        only these honest agents, by name or package.module:Class (default: all)
+  --transform answers_in_words|varied_wording  a transform of a run's tasks (repeatable)
+  --show FAMILY:AGENT  print the rollout of an honest agent (terse) or a kind of attack ('drop
+                      write'): the first that fails the check, or else the first
+  --model NAME        play samples of a model, and show ends on which several agree against gold
+  --base-url URL      the model's OpenAI-compatible endpoint (default: OpenAI)
+  --api-key-env NAME  the variable that holds the endpoint's key [default: OPENAI_API_KEY]
+  --samples N         samples per task [default: 4]
+  --watch             check again after each change of the world's files
+  --json              print the report as JSON
+
+example:
   synth check ehr_db
   synth check path/to/my_world --families record_heart_rate --json
   synth check ehr_db --show record_heart_rate:reads_more
@@ -41,23 +69,24 @@ EPILOG = """example:
   synth check shop --database postgres --dsn-env-var MY_DATABASE_URL
 
 A family that proved itself is not proved again until the world or this software changes;
---no-cache proves it all the same."""
+--no-cache proves it all the same.
+"""
 
 
 WATCH_S = 0.3
 """Seconds between two looks at the world's files."""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(arguments: Arguments) -> int:
     """Check one world; 0 when every family proves itself, 1 when one does not."""
-    arguments = make_parser().parse_args(argv)
     if not arguments.json:
         print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
     watches = arguments.watch and arguments.tasks_file is None
     return _watch(arguments) if watches else _check(arguments)
 
 
-def _watch(arguments: argparse.Namespace) -> int:
+def _watch(arguments: Arguments) -> int:
     """Check the world after each change of its files, until Ctrl-C."""
     folder, screen = find_world(arguments.world), Screen()
     while True:
@@ -71,7 +100,7 @@ def _watch(arguments: argparse.Namespace) -> int:
             time.sleep(WATCH_S)
 
 
-def _check(arguments: argparse.Namespace) -> int:
+def _check(arguments: Arguments) -> int:
     world = load_world(find_world(arguments.world))
     options = _options(arguments, world)
     screen = Screen()
@@ -101,16 +130,13 @@ def _check(arguments: argparse.Namespace) -> int:
     return 0 if report.ok else 1
 
 
-def _options(arguments: argparse.Namespace, world: World) -> Options:
+def _options(arguments: Arguments, world: World) -> Options:
     if arguments.universes is not None and arguments.universes > 1 and not world.universes:
         raise OperatorError(
-            f"--universes {arguments.universes}: {world.name} has no"
-            " seed.py, hence one universe only"
+            f"--universes {arguments.universes}: {world.name} has no seed.py: one universe only"
         )
-    none = "--families names no family; leave it out to check all of them"
-    names = None if arguments.families is None else _names(arguments.families, none)
     return Options(
-        families=None if names is None else tuple(names),
+        families=None if arguments.families is None else tuple(arguments.families),
         per_case=arguments.tasks,
         universes=arguments.universes or (2 if world.universes else 1),
         engine=engine_of(arguments.database, "--database"),
@@ -120,129 +146,16 @@ def _options(arguments: argparse.Namespace, world: World) -> Options:
     )
 
 
-def _honest(text: str | None) -> tuple[str, ...]:
+def _honest(names: list[str] | None) -> tuple[str, ...]:
     """The names of the honest agents to play: by default all that are installed."""
-    if text is None:
+    if names is None:
         return tuple(extension.name for extension in HONEST_AGENTS.all())
-    names = _names(text, "--honest names no agent; leave it out to play all of them")
     return tuple(HONEST_AGENTS.find(name).name for name in names)
 
 
-def _place(arguments: argparse.Namespace) -> DatabaseTarget:
+def _place(arguments: Arguments) -> DatabaseTarget:
     engine = engine_of(arguments.database, "--database")
     return target_of(engine, arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth check",
-        description="Prove a world's task families: gold works and is reachable, laziness and"
-        " mistakes cost reward.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "world", metavar="WORLD", help="a world's folder, or the name of one that ships"
-    )
-    parser.add_argument(
-        "--tasks-file",
-        metavar="FILE",
-        help="check a list of scenarios with expected calls instead, task by task",
-    )
-    parser.add_argument(
-        "--consent",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="of --tasks-file: the writes that wait for the user's yes (default: as the world's"
-        " policy or the scenario wants it)",
-    )
-    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
-    parser.add_argument(
-        "--tasks",
-        type=_positive,
-        default=4,
-        metavar="N",
-        help="tasks to prove per case of a family (default: 4)",
-    )
-    parser.add_argument(
-        "--universes",
-        type=_positive,
-        metavar="N",
-        help="universes to prove, from number 0 (default: 2 where the world has a seed.py)",
-    )
-    parser.add_argument(
-        "--database",
-        metavar="ENGINE",
-        default="sqlite",
-        help="sqlite (the default), postgres, mariadb, or an engine of your own",
-    )
-    parser.add_argument(
-        "--dsn-env-var",
-        metavar="NAME",
-        help="the variable that holds the URL of the database's server",
-    )
-    parser.add_argument(
-        "--sandbox",
-        choices=("pooled", "cloned"),
-        default="pooled",
-        help="of a server (default: pooled)",
-    )
-    parser.add_argument(
-        "--workers", type=_positive, metavar="N", help="processes (default: one per CPU)"
-    )
-    parser.add_argument(
-        "--no-cache", action="store_true", help="prove again what proved itself before"
-    )
-    parser.add_argument(
-        "--honest",
-        metavar="A,B",
-        help="only these honest agents, by name or package.module:Class (default: all installed)",
-    )
-    parser.add_argument(
-        "--transform",
-        action="append",
-        choices=("answers_in_words", "varied_wording"),
-        default=[],
-        metavar="NAME",
-        help="answers_in_words or varied_wording: the tasks as tasks.transforms of a run makes them"
-        " (repeatable)",
-    )
-    parser.add_argument(
-        "--show",
-        metavar="FAMILY:AGENT",
-        help="print the rollout of an honest agent (terse) or a kind of attack ('drop write'): the"
-        " first that fails the check, or else the first",
-    )
-    parser.add_argument(
-        "--model",
-        metavar="NAME",
-        help="play samples of a model instead, and show ends on which several agree that are not"
-        " gold's: the likeliest faults of the author",
-    )
-    parser.add_argument(
-        "--base-url", metavar="URL", help="the model's OpenAI-compatible endpoint (default: OpenAI)"
-    )
-    parser.add_argument(
-        "--api-key-env",
-        metavar="NAME",
-        default="OPENAI_API_KEY",
-        help="the variable that holds the endpoint's key (default: OPENAI_API_KEY)",
-    )
-    parser.add_argument(
-        "--samples", type=_positive, default=4, metavar="K", help="samples per task (default: 4)"
-    )
-    parser.add_argument(
-        "--watch", action="store_true", help="check again after each change of the world's files"
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 1")
-    return int(text)
 
 
 def _dump(world: World, options: Options, report: WorldReport) -> None:
@@ -260,7 +173,7 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
     say(json.dumps(document, indent=2))
 
 
-def _overrides(arguments: argparse.Namespace) -> list[str]:
+def _overrides(arguments: Arguments) -> list[str]:
     """The overrides by which a run asks the same tasks of the same server."""
     out: list[str] = []
     if arguments.database != "sqlite":
@@ -330,13 +243,6 @@ def next_step(world: World, families: list[str] | None, total: int, on: Sequence
     return shlex.join(["synth", "run", *words, *on, f"tasks.count={min(total, 100)}"])
 
 
-def _names(text: str, none: str) -> list[str]:
-    names = [name for part in text.split(",") if (name := part.strip())]
-    if not names:
-        raise OperatorError(none)
-    return names
-
-
 def _print(report: FamilyReport, screen: Screen) -> None:
     mark, style = ("ok  ", "green") if report.ok else ("FAIL", "bold red")
     other = f"{len(report.other_ends)} other right ends, {len(report.surviving)} surviving"
@@ -365,7 +271,7 @@ def _print(report: FamilyReport, screen: Screen) -> None:
         screen.line(f"note: {note}", "yellow", indent=5)
 
 
-def _sample(world: World, options: Options, arguments: argparse.Namespace, screen: Screen) -> int:
+def _sample(world: World, options: Options, arguments: Arguments, screen: Screen) -> int:
     """Print the suspects among gold solutions; 0, as they are hints."""
     key = os.environ.get(arguments.api_key_env)
     if not key and arguments.base_url is None:

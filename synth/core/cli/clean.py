@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,13 +9,25 @@ from dataclasses import asdict, dataclass
 from envs.connection import driver_of, parse_url
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.standard_output import stdout
 from synth.core.foundation.tempdirs import sweep
 
 SERVERS = ("postgresql", "mariadb")
 """The engines whose servers on this machine are looked at unless a URL is given."""
 
-_EXAMPLES = """\
+HELP = """synth clean
+
+Drop the databases, roles and files that dead runs left behind.
+
+Only names that synth made, of processes that are gone, are touched: a process holds a lock as long
+as it lives. Every run does the same when it starts.
+
+options:
+  --url URL           a server (default: all of this machine) (repeatable)
+  --dry-run           list only
+  --json              print the lists as JSON
+
 examples:
   synth clean --dry-run                                lists, and changes nothing
   synth clean                                          the servers on this machine, temporary files
@@ -34,9 +45,9 @@ class _Place:
     problem: str = ""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 0, or 1 where something stays or a given server cannot be used."""
-    options = make_parser().parse_args(argv)
     places = [_files(dry_run=options.dry_run)]
     targets = [(driver_of(parse_url(url)), url) for url in options.url]
     for engine, url in targets or [(engine, None) for engine in SERVERS]:
@@ -48,27 +59,6 @@ def main(argv: list[str]) -> int:
     failed = any(place.problem for place in places) if options.url else False
     stays = any(place.left for place in places) and not options.dry_run
     return 1 if failed or stays else 0
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth clean",
-        description="Drop the databases, roles and files that dead runs left behind.\n\n"
-        "Only names that synth made, of processes that are gone, are touched: a process holds a"
-        " lock\nas long as it lives. Every run does the same when it starts.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--url",
-        action="append",
-        default=[],
-        help="a server, may be given several times; default: the servers on this machine",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="list only")
-    parser.add_argument("--json", action="store_true", help="print the lists as JSON")
-    return parser
 
 
 def _files(*, dry_run: bool) -> _Place:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from argcomplete import autocomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import configs_dir, world_names
 from synth.core.foundation.standard_output import stdout
 from synth.core.foundation.suggestions import hint, nearest
@@ -20,7 +22,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 PROGRAMS = ("synth", "synth-worlds")
 
-EPILOG = """examples, for this session:
+HELP = """synth completion
+
+Print the script by which a shell completes commands, options, overrides and their values.
+
+arguments:
+  SHELL               bash, zsh, fish
+
+examples, for this session:
   bash, zsh   eval "$(synth completion bash)"      (zsh: compinit first)
   fish        synth completion fish | source
 
@@ -30,29 +39,11 @@ for every session:
   fish        synth completion fish > ~/.config/fish/completions/synth.fish
 """
 
-_FOLDERS = frozenset({"DIR", "DIR2"})
-"""Names of arguments that are folders."""
 
-_FILES = frozenset({"FILE", "PATH", "FILE|PRESET", "WORLD"})
-"""Names of arguments that are any paths."""
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth completion",
-        description="Print the script by which a shell completes commands, options, overrides and"
-        " their values.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("shell", metavar="SHELL", help=", ".join(SHELLS))
-    return parser
-
-
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Print the script; returns 0. Raises OperatorError for an unknown shell."""
-    shell: str = make_parser().parse_args(argv).shell
+    shell: str = options.shell
     if shell not in SHELLS:
         near = hint(nearest(shell, SHELLS))
         raise OperatorError(f"unknown shell {shell!r}{near} (shells: {', '.join(SHELLS)})")
@@ -70,7 +61,7 @@ def answer(commands: Mapping[str, tuple[str, str]]) -> None:
     words = line.split()
     chosen = words[1] if len(words) > 1 else ""
     if chosen in commands and (len(words) > 2 or line[-1].isspace()):
-        parser = resolve(f"{commands[chosen][0]}:make_parser")()
+        parser = resolve(f"{commands[chosen][0]}:main").parser()
         for action in _actions(parser):
             vars(action)["completer"] = _completer(action)
         os.environ["_ARGCOMPLETE"] = "2"  # the words before the command's own: synth COMMAND
@@ -93,11 +84,11 @@ def _completer(action: argparse.Action) -> Callable[..., Iterable[str]] | None:
     """
     if (found := _BY_NAME.get(action.dest)) is not None:
         return found
-    if action.metavar in _FOLDERS | _FILES:
-        return _folders if action.metavar in _FOLDERS else _paths
     if action.choices is not None:
         return None
-    return _listed(())
+    if "DIR" in str(action.metavar):
+        return _folders
+    return _paths if action.type is Path or "FILE" in str(action.metavar) else _listed(())
 
 
 def _folders(prefix: str, **_: object) -> Iterable[str]:
@@ -115,14 +106,14 @@ def _shown(prefix: str, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.rstrip("/").rpartition("/")[2].startswith(".")]
 
 
-def _overrides(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
+def _overrides(prefix: str, parsed_args: Arguments, **_: object) -> Iterable[str]:
     folders = [configs_dir()]
     if getattr(parsed_args, "config_dir", None) is not None:
         folders.append(parsed_args.config_dir.expanduser())
     return resolve("synth.core.cli.override_completion:completions")(prefix, folders)
 
 
-def _config_names(prefix: str, parsed_args: argparse.Namespace, **_: object) -> Iterable[str]:
+def _config_names(prefix: str, parsed_args: Arguments, **_: object) -> Iterable[str]:
     own = [] if parsed_args.config_dir is None else [parsed_args.config_dir.expanduser()]
     return sorted({file.stem for folder in (configs_dir(), *own) for file in folder.glob("*.yaml")})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import examples_dir, version, world_names
 from synth.core.foundation.standard_output import say
 from synth.core.foundation.suggestions import hint, nearest
@@ -23,12 +23,22 @@ from synth.plugins import (
     find_module,
 )
 
-EPILOG = """examples:
+HELP = """synth list
+
+List worlds, models, users and every other kind of extension.
+
+arguments:
+  [KIND]              one kind only, such as models
+options:
+  --json              print JSON
+
+examples:
   synth list
   synth list models
   synth list worlds --json
 
-An extension of your own is named package.module:attribute, or by an entry point."""
+An extension of your own is named package.module:attribute, or by an entry point.
+"""
 
 LONGEST = 100
 """Characters of a description that are shown."""
@@ -44,9 +54,9 @@ class Row:
     description: str
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """List the extensions; 0, or 1 if two distributions claim one name."""
-    options = make_parser().parse_args(argv)
     points = _points(options.kind)
     rows: list[Row] = []
     errors: list[str] = []
@@ -63,19 +73,6 @@ def main(argv: list[str]) -> int:
         for error in errors:
             print(f"error: {error}", file=sys.stderr)
     return 1 if errors else 0
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth list",
-        description="List worlds, models, users and every other kind of extension.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("kind", metavar="KIND", nargs="?", help="one kind only, such as models")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser
 
 
 def plural(point: ExtensionPoint) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.consent_question import consent_by
-from synth.core.cli.trust import add_trust
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
@@ -22,71 +20,58 @@ from synth.core.rerun.regrade import Change, GradeReport, Verdicts, grade
 from synth.core.runner.progress import ProgressView
 from synth.errors import OperatorError
 
-EPILOG = """examples:
+HELP = """synth grade
+
+Judge a dataset's trajectories again: their calls are done again on fresh sandboxes. No model is
+asked without --judge.
+
+arguments:
+  PATH                a run directory
+options:
+  --world WORLD       by the present tasks.yaml of this world: a folder, or a name
+  --where SQL         only rows that meet a condition over the dataset's columns
+  --judge             ask the run's judge (rewards.judge) for new votes
+  --json              print the report as JSON
+  --trust             execute the Python of a run directory from another machine, unasked
+
+examples:
   synth grade out/ehr                       with the verifiers of this version
   synth grade out/ehr --world ehr_db        with the tasks of that world as they are now
   synth grade out/ehr --judge               with new votes of the run's judge
   synth grade out/ehr --where "family = 'record_heart_rate'" --json
 
-Exit code 0: every reward is what it was; 1: one is not, or could not be judged again."""
+Exit code 0: every reward is what it was; 1: one is not, or could not be judged again.
+"""
 
 SHOWN = 20
 """Lines of a kind that are printed; --json has them all."""
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth grade",
-        description="Judge a dataset's trajectories again: their calls are done again on fresh"
-        " sandboxes. No model is asked without --judge.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", type=Path, metavar="PATH", help="a run directory")
-    parser.add_argument(
-        "--world",
-        metavar="WORLD",
-        help="by the present tasks.yaml of this world: a folder, or a name",
-    )
-    parser.add_argument(
-        "--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns"
-    )
-    parser.add_argument(
-        "--judge",
-        action="store_true",
-        help="ask the run's judge (rewards.judge) for new votes, in the place of the recorded ones",
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    add_trust(parser)
-    return parser
-
-
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Grade a run directory; 0 when every reward stays, 1 when one changed or could not be judged
     again.
     """
-    arguments = make_parser().parse_args(argv)
-    if arguments.where is not None and not arguments.where.strip():
+    if options.where is not None and not options.where.strip():
         raise OperatorError("--where is empty; leave it out to grade every row")
-    world = None if arguments.world is None else find_world(arguments.world)
-    with Dataset.open(arguments.path) as dataset:
+    world = None if options.world is None else find_world(options.world)
+    with Dataset.open(options.path) as dataset:
         count = (
             dataset.count
-            if arguments.where is None
-            else dataset.query(arguments.where, ["job_index"]).num_rows
+            if options.where is None
+            else dataset.query(options.where, ["job_index"]).num_rows
         )
     console = Console(stderr=True, highlight=False)
     with ProgressView("grading", count, 0, console) as view:
         report = grade(
-            arguments.path,
+            options.path,
             world,
-            arguments.where,
+            options.where,
             view.advance,
-            consent_by(arguments.trust, view),
-            ask_judge=arguments.judge,
+            consent_by(options.trust, view),
+            ask_judge=options.judge,
         )
-    if arguments.json:
+    if options.json:
         say(json.dumps(report.to_json(), indent=2))
     else:
         _print(report, Screen())

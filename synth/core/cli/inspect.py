@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from synth.core.cli.command import Arguments, command
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
 from synth.core.dataset.store.wire import COLUMNS, to_values
@@ -24,7 +24,26 @@ from synth.core.report.transcript import show_error, show_trajectory
 from synth.errors import DatasetError, OperatorError
 from synth.plugins import resolve
 
-_EXAMPLES = """\
+HELP = """synth inspect
+
+Show what is in a dataset: a run's directory (finished, going on or killed) or Parquet files.
+
+arguments:
+  PATH...             a run's directory, a .parquet file or a folder of them; several read as one
+options:
+  --failed            list the rows that failed, and the rollouts that broke and have none
+  --limit N|0         rows to list; 0 for all (default: 50)
+  --columns A,B       the columns to list instead of the usual ones
+  --no-pager          with --show: print past the end of the screen
+  --json              print JSON
+options, one of these:
+  --where SQL         list the rows that meet a condition over the dataset's columns
+  --show ID           print one trajectory: its id, the start of it, or its job index
+  --suspect           pass rates of families, and tasks in which samples agree against gold
+  --values            the mean reward of the branches of each state, with its interval
+  --compare           two runs of the same tasks: pass rates, a paired test, flipped samples
+  --follow            print the rows of a run as they come, until it ends, and then its summary
+
 examples:
   synth inspect out/ehr                                   counts, rewards, tools, errors, cost
   synth inspect out/ehr --limit 10                        the first ten, one line each
@@ -45,30 +64,20 @@ ROWS = 50
 """How many rows a list has unless ``--limit`` says otherwise."""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    parser = make_parser()
-    options = parser.parse_args(argv)
     lists = (options.failed, options.columns is not None, options.limit is not None)
     if options.show is not None and any(lists):
-        parser.error(
+        raise OperatorError(
             "--show prints one trajectory as a whole; --failed, --columns and --limit are for lists"
         )
     if options.compare and len(options.path) != 2:
         raise OperatorError(f"--compare takes two runs, not {len(options.path)}")
     if options.follow and len(options.path) != 1:
         raise OperatorError(f"--follow takes one run, not {len(options.path)}")
-    if options.limit is not None and options.limit < 0:
-        raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
-    for name, text in (
-        ("--show", options.show),
-        ("--where", options.where),
-        ("--columns", options.columns),
-    ):
-        if text is not None and not text.strip(" ,"):
-            raise OperatorError(f"{name} is empty; see `synth inspect --help`")
     try:
         if options.compare:
             _compare(options)
@@ -84,7 +93,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _inspect(options: argparse.Namespace, *, listed: bool) -> None:
+def _inspect(options: Arguments, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
         if options.suspect:
             found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
@@ -108,7 +117,7 @@ def _summary(dataset: Dataset, *, as_json: bool) -> None:
     print_document(summary, lambda screen: show_summary(screen, summary), as_json=as_json)
 
 
-def _compare(options: argparse.Namespace) -> None:
+def _compare(options: Arguments) -> None:
     with Dataset.open(options.path[0]) as first, Dataset.open(options.path[1]) as second:
         document = compare(first, second)
     limit = LISTED if options.limit is None else options.limit
@@ -130,74 +139,7 @@ def _follow(path: Path, *, as_json: bool) -> None:
         _summary(dataset, as_json=False)
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth inspect",
-        description="Show what is in a dataset: a run's directory (finished, going on or killed)"
-        " or Parquet files.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "path",
-        type=Path,
-        nargs="+",
-        metavar="PATH",
-        help="a run's directory, a .parquet file or a folder of them; several are read as one",
-    )
-    view = parser.add_mutually_exclusive_group()
-    view.add_argument(
-        "--where",
-        metavar="SQL",
-        help="list the rows that meet a condition over the dataset's columns",
-    )
-    view.add_argument(
-        "--show",
-        metavar="ID",
-        help="print one trajectory: its id, the start of it, or its job index",
-    )
-    parser.add_argument(
-        "--failed",
-        action="store_true",
-        help="list the rows that failed, and the rollouts that broke and have none",
-    )
-    parser.add_argument(
-        "--limit", type=int, metavar="N", help=f"rows to list; 0 for all (default: {ROWS})"
-    )
-    parser.add_argument(
-        "--columns", metavar="A,B", help="the columns to list instead of the usual ones"
-    )
-    view.add_argument(
-        "--suspect",
-        action="store_true",
-        help="pass rates of families, and tasks in which several samples agree on an end that is"
-        " not gold's: the likeliest faults of the tasks' author",
-    )
-    view.add_argument(
-        "--values",
-        action="store_true",
-        help="the mean reward of the branches of each state that `synth branch` went on from, with"
-        " its interval",
-    )
-    view.add_argument(
-        "--compare",
-        action="store_true",
-        help="two runs of the same tasks: pass rates, a paired test, the samples that flipped",
-    )
-    view.add_argument(
-        "--follow",
-        action="store_true",
-        help="print the rows of a run as they come, until it ends, and then its summary",
-    )
-    parser.add_argument(
-        "--no-pager", action="store_true", help="with --show: print past the end of the screen"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser
-
-
-def _list(dataset: Dataset, options: argparse.Namespace) -> None:
+def _list(dataset: Dataset, options: Arguments) -> None:
     columns = _columns(options.columns) if options.columns else LISTING
     limit = ROWS if options.limit is None else options.limit
     read = list(dict.fromkeys((*columns, "outcome")))
@@ -227,20 +169,19 @@ def _list(dataset: Dataset, options: argparse.Namespace) -> None:
     print_document(document, show, as_json=options.json)
 
 
-def _columns(text: str) -> tuple[str, ...]:
+def _columns(names: list[str]) -> tuple[str, ...]:
     known = [column.name for column in COLUMNS]
-    names = tuple(name for part in text.split(",") if (name := part.strip()))
     wrong = [
         f"no column is called {name!r}{hint(nearest(name, known))}"
         for name in names
         if name not in known
     ]
-    if wrong or not names:
+    if wrong:
         raise OperatorError("\n".join([*wrong, f"the columns are {', '.join(known)}"]))
-    return names
+    return tuple(names)
 
 
-def _show(dataset: Dataset, wanted: str, options: argparse.Namespace) -> None:
+def _show(dataset: Dataset, wanted: str, options: Arguments) -> None:
     """A trajectory, or what broke one: a job's index names exactly one of them, so it is looked up
     there first.
     """

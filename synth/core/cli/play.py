@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from envs.world.loader import load_world
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import find_world
 from synth.core.renaming.layer import rules_of
 from synth.core.report import Screen
@@ -19,53 +19,44 @@ from synth.episode import Episode, Score
 from synth.errors import OperatorError
 from synth.task import Task
 
-EPILOG = """example:
+HELP = """synth play
+
+Play a task by hand: you are the agent.
+
+arguments:
+  WORLD               a world's folder, or the name of one that ships
+  FAMILY              the family of the task
+options:
+  --task N|0          the number of the task [default: 0]
+  --universe N|0      the universe [default: 0]
+
+example:
   synth play library lend_book
 
 A line is a call, `find_member name="Ada Kern"` or `find_member {"name": "Ada Kern"}`, or else
 words to the user. /tools lists the tools, /score judges what you have done so far, /end (or
-Ctrl-D) ends the task and judges it."""
+Ctrl-D) ends the task and judges it.
+"""
 
 ReadLine = Callable[[], str | None]
 """The next line of the player; None at the end."""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Play one task; 0 if it is solved, 1 if it is not."""
-    arguments = make_parser().parse_args(argv)
-    world = load_world(find_world(arguments.world))
+    world = load_world(find_world(options.world))
     screen = Screen()
-    with world.template(universe=arguments.universe) as template:
-        source = FamilyTasks(world, template, [arguments.family], arguments.universe)
-        capacity = source.capacity(arguments.family)
-        if arguments.task >= capacity:
-            raise OperatorError(f"--task {arguments.task}: {arguments.family} has {capacity} tasks")
-        task = source.task(arguments.family, arguments.task, 0)
+    with world.template(universe=options.universe) as template:
+        source = FamilyTasks(world, template, [options.family], options.universe)
+        capacity = source.capacity(options.family)
+        if options.task >= capacity:
+            raise OperatorError(f"--task {options.task}: {options.family} has {capacity} tasks")
+        task = source.task(options.family, options.task, 0)
         task = asyncio.run(prove(task, world, template))
         with Episode(task, world, template) as episode:
             score = asyncio.run(Game(episode, task, screen, _reader(screen)).play())
     return 0 if score.solved else 1
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth play",
-        description="Play a task by hand: you are the agent.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "world", metavar="WORLD", help="a world's folder, or the name of one that ships"
-    )
-    parser.add_argument("family", metavar="FAMILY", help="the family of the task")
-    parser.add_argument(
-        "--task", type=int, default=0, metavar="N", help="the number of the task (default: 0)"
-    )
-    parser.add_argument(
-        "--universe", type=int, default=0, metavar="N", help="the universe (default: 0)"
-    )
-    return parser
 
 
 def _reader(screen: Screen) -> ReadLine:

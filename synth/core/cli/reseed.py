@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 from envs.connection import driver_of, parse_url
 from envs.reseed import ReseedReport, reseed
+from synth.core.cli.command import Arguments, command
 from synth.core.config.compose import compose
 from synth.core.config.database_target import configured_target
 from synth.core.foundation.shipped import find_world
@@ -16,7 +15,24 @@ from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
 from synth.plugins import ENGINES
 
-_EXAMPLES = """\
+HELP = """synth reseed
+
+(Re)create a world's database from its schema.sql and seed.sql (or seed.py).
+
+Only what an earlier reseed made is replaced: a file that bears synth's application_id, or the
+tables that _synth_reseed lists on a server. Other tables and other databases are never touched.
+
+arguments:
+  WORLD               a shipped world's name, or a world's folder
+  [database.KEY=VALUE...]  a server as a run's config describes it
+options:
+  --force             also replace tables of the same name that synth did not make
+  --universe N|0      the rows that seed.py makes for this number, as a file [default: 0]
+  --json              print the report as JSON
+options, one of these:
+  --url URL           a database: postgresql://, mysql://, mariadb://, or sqlite:///FILE
+  --out FILE          default: WORLD.sqlite, right here
+
 examples:
   synth reseed ehr_db                                  builds ./ehr_db.sqlite
   synth reseed path/to/world --out /tmp/shop.sqlite
@@ -29,11 +45,11 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher
     prints.
     """
-    options = make_parser().parse_args(argv)
     report = reseed(
         find_world(options.world),
         url=_url(options),
@@ -45,7 +61,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _url(options: argparse.Namespace) -> str | None:
+def _url(options: Arguments) -> str | None:
     """The server's URL: of ``--url``, or of the overrides of a run's section ``database``."""
     overrides: list[str] = options.overrides
     if not overrides:
@@ -64,49 +80,6 @@ def _url(options: argparse.Namespace) -> str | None:
     if driver_of(parse_url(url)) != getattr(ENGINES.load(database.engine), "driver", None):
         raise OperatorError(f"database.dsn_env_var: the URL is not one of {database.engine}")
     return url
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth reseed",
-        description="(Re)create a world's database from its schema.sql and seed.sql (or"
-        " seed.py).\n\n"
-        "Only what an earlier reseed made is replaced: a file that bears synth's application_id,"
-        " or the tables that\n"
-        "_synth_reseed lists on a server. Other tables and other databases are never touched.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "world", metavar="WORLD", help="a shipped world's name, or a world's folder"
-    )
-    parser.add_argument(
-        "overrides",
-        metavar="database.KEY=VALUE",
-        nargs="*",
-        help="a server as a run's config describes it",
-    )
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "--url",
-        help="a database on a server (postgresql://, mysql://, mariadb://), or sqlite:///FILE",
-    )
-    place.add_argument("--out", type=Path, metavar="FILE", help="default: WORLD.sqlite, right here")
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="also replace tables of the same name that synth did not make",
-    )
-    parser.add_argument(
-        "--universe",
-        type=int,
-        default=0,
-        metavar="N",
-        help="the rows that seed.py makes for this number, as a file",
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    return parser
 
 
 def _words(report: ReseedReport) -> str:

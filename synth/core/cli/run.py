@@ -6,14 +6,11 @@ so that a mistake on the command line is reported at once.
 
 from __future__ import annotations
 
-import argparse
-import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from synth.core.cli.trust import add_trust
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import configs_dir, version
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
@@ -22,10 +19,27 @@ from synth.plugins import resolve
 if TYPE_CHECKING:
     from synth.config import ModelConfig, TasksConfig
 
-CFG_KINDS = ("job", "hydra", "all")
-INFO_KINDS = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
+HELP = """synth run
 
-KEYS = """keys that most runs set (all of them: synth run --cfg job):
+Launch a synthesis job: Hydra overrides say what differs from configs/run.yaml.
+
+arguments:
+  [key=value...]      Hydra overrides
+options:
+  -m, --multirun      a sweep: one job per combination of values
+  --dry-run           show plan, estimated tokens and money, one prompt and the tools; call nothing
+  --preview N         play N rollouts and show them; keep nothing
+  --resume DIR        go on with the run in DIR, under its own config
+  --trust             execute the Python of a run directory from another machine, unasked
+  --json              print the report as JSON
+options, as Hydra has them:
+  -c, --cfg           print the composed config and stop
+  -p, --package SECTION  with --cfg: one section only
+  -i, --info          print the origin of the config (files, search path, groups) and stop
+  -cd, --config-dir DIR  a folder with config groups
+  -cn, --config-name NAME  the primary config, here or in --config-dir [default: run]
+
+keys that most runs set (all of them: synth run --cfg job):
   env=NAME  env.path=DIR            the world: one that ships, or a folder of your own
   model=openai model.name=NAME      a model behind an OpenAI-compatible endpoint
   model.base_url=URL                where it is (default: api.openai.com); usually ends in /v1
@@ -35,9 +49,9 @@ KEYS = """keys that most runs set (all of them: synth run --cfg job):
   seed=N                            the same seed draws the same tasks
   output.dir=DIR                    where the dataset goes
   runtime.workers=N                 Ray workers; runtime=inline stays in this process
-  budget.usd=X  budget.tokens=N     stop as a valid partial dataset before more is spent"""
+  budget.usd=X  budget.tokens=N     stop as a valid partial dataset before more is spent
 
-EXAMPLES = """examples:
+examples:
   synth run
   synth run env=ehr_db tasks.count=200 seed=7 output.dir=out/ehr
   synth run model=openai model.name=gpt-4.1-mini tasks.samples=4 tasks.count=50
@@ -46,7 +60,8 @@ EXAMPLES = """examples:
   synth run --resume out/ehr
 
 exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts) or empty,
-130 interrupted, 1 anything else"""
+130 interrupted, 1 anything else
+"""
 
 SHOWN_GROUPS = (
     ("env", "envs"),
@@ -58,15 +73,28 @@ SHOWN_GROUPS = (
 )
 
 
-def main(argv: list[str]) -> int:
-    """Parse, compose, launch; one report per job."""
-    options = make_parser().parse_intermixed_args(in_hydras_style(argv))
+def choices_of(group: str) -> list[str]:
+    """The names of a config group that ships."""
+    return sorted(path.stem for path in (configs_dir() / group).glob("*.yaml"))
+
+
+def _choices() -> str:
+    """The config groups that most runs choose from, with what ships."""
+    names = {label: ", ".join(choices_of(group)) for group, label in SHOWN_GROUPS}
+    lines = [f"  {label:<12}{found}\n" for label, found in names.items()]
+    return "".join(["\nwhat ships (`synth list` shows extensions as well):\n", *lines])
+
+
+@command(HELP, _choices)
+def main(options: Arguments) -> int:
+    """Compose and launch; one report per job."""
     if options.resume is not None:
         return _resume(options)
-    quiet = options.cfg is not None or options.info is not None
-    if not quiet:
+    if options.cfg or options.info:  # `--cfg job` and `--info all` are Hydra's full forms
+        options.overrides = [word for word in options.overrides if word not in {"job", "all"}]
+    else:
         print(f"synth {version()}: reading the config", file=sys.stderr, flush=True)
-    if options.info is not None:
+    if options.info:
         text = resolve("synth.core.config.compose:describe")(
             options.overrides, config_dir=options.config_dir, config_name=options.config_name
         )
@@ -78,7 +106,7 @@ def main(argv: list[str]) -> int:
         config_dir=options.config_dir,
         config_name=options.config_name,
     )
-    if options.cfg is not None:
+    if options.cfg:
         stdout().write(
             resolve("synth.core.config.compose:print_config")(
                 jobs, package=options.package, as_json=options.json
@@ -86,8 +114,8 @@ def main(argv: list[str]) -> int:
         )
         return 0
     if options.preview is not None:
-        if options.preview < 1 or options.dry_run:
-            raise OperatorError("--preview takes a number of rollouts, and goes without --dry-run")
+        if options.dry_run:
+            raise OperatorError("--preview goes without --dry-run")
         return int(resolve("synth.core.cli.launching:preview")(jobs, options.preview))
     if options.dry_run:
         return int(resolve("synth.core.cli.dry_run:show")(jobs, as_json=options.json))
@@ -105,8 +133,8 @@ def _summary(tasks: TasksConfig, model: ModelConfig, jobs: int) -> str:
     return f"{who}, {tasks.count} tasks{samples}{sweep}"
 
 
-def _resume(options: argparse.Namespace) -> int:
-    if options.multirun or options.dry_run or options.cfg is not None or options.info is not None:
+def _resume(options: Arguments) -> int:
+    if options.multirun or options.dry_run or options.cfg or options.info:
         raise OperatorError(
             "--resume goes on with one run: it does not go with -m, --dry-run, --cfg or --info"
         )
@@ -119,94 +147,3 @@ def _resume(options: argparse.Namespace) -> int:
         return 0
     go_on = resolve("synth.core.cli.launching:go_on")
     return int(go_on(directory, options.overrides, trust=options.trust, as_json=options.json))
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth run",
-        description="Launch a synthesis job: Hydra overrides say what differs from"
-        " configs/run.yaml.",
-        epilog=f"{_choices()}\n\n{KEYS}\n\n{EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("overrides", nargs="*", metavar="key=value", help="Hydra overrides")
-    parser.add_argument(
-        "-m", "--multirun", action="store_true", help="a sweep: one job per combination of values"
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show plan, estimated tokens and money, one prompt and the tools; call nothing",
-    )
-    parser.add_argument(
-        "--preview", type=int, metavar="N", help="play N rollouts and show them; keep nothing"
-    )
-    parser.add_argument(
-        "--resume", type=Path, metavar="DIR", help="go on with the run in DIR, under its own config"
-    )
-    add_trust(parser)
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    hydra = parser.add_argument_group("of Hydra")
-    hydra.add_argument(
-        "-c",
-        "--cfg",
-        metavar="job",
-        choices=CFG_KINDS,
-        help="print the composed config and stop",
-    )
-    hydra.add_argument("-p", "--package", metavar="SECTION", help="with --cfg: one section only")
-    hydra.add_argument(
-        "-i",
-        "--info",
-        metavar="all",
-        choices=INFO_KINDS,
-        help="print the origin of the config (files, search path, groups) and stop",
-    )
-    hydra.add_argument(
-        "-cd", "--config-dir", type=Path, metavar="DIR", help="a folder with config groups"
-    )
-    hydra.add_argument(
-        "-cn",
-        "--config-name",
-        metavar="NAME",
-        default="run",
-        help="the primary config, here or in --config-dir (default: run)",
-    )
-    return parser
-
-
-_DASHED_KEY = re.compile(r"--?(\w+(?:\.\w+)+)(?:=(.*))?")
-
-
-def in_hydras_style(argv: Sequence[str]) -> list[str]:
-    """Give ``--cfg`` and ``--info`` their default values where they stand alone, as Hydra does.
-
-    Raises :class:`OperatorError` for a config key that is written as an option.
-    """
-    defaults = {"--cfg": ("job", CFG_KINDS), "-c": ("job", CFG_KINDS)}
-    defaults |= {"--info": ("all", INFO_KINDS), "-i": ("all", INFO_KINDS)}
-    words: list[str] = []
-    for index, word in enumerate(argv):
-        if found := _DASHED_KEY.fullmatch(word):
-            value = found[2] or next(iter(argv[index + 1 : index + 2]), "VALUE")
-            raise OperatorError(f"{word}: a config key has no dashes: synth run {found[1]}={value}")
-        words.append(word)
-        if word in defaults:
-            value, known = defaults[word]
-            if not argv[index + 1 : index + 2] or argv[index + 1] not in known:
-                words.append(value)
-    return words
-
-
-def choices_of(group: str) -> list[str]:
-    """The names of a config group that ships."""
-    return sorted(path.stem for path in (configs_dir() / group).glob("*.yaml"))
-
-
-def _choices() -> str:
-    """The config groups that most runs choose from, with what ships."""
-    names = {label: ", ".join(choices_of(group)) for group, label in SHOWN_GROUPS}
-    lines = [f"  {label:<12}{found}" for label, found in names.items()]
-    return "\n".join(["what ships (`synth list` shows extensions as well):", *lines])

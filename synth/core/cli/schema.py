@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 from envs.world.loader import load_world
 from synth.core.agent.events import agent_events_schema
+from synth.core.cli.command import Arguments, command
 from synth.core.config.json_schema import config_schema
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import stdout
 from synth.core.tasks.yaml.json_schema import tasks_schema
 from synth.core.types.events import recorded_schema
 
-EPILOG = """examples:
+HELP = """synth schema
+
+Print the JSON Schema of tasks.yaml, by which editors complete and check it, or that of a rollout's
+events, or of config files.
+
+arguments:
+  [WORLD]             complete the names of this world's tools: a name or a folder
+options:
+  --events            the schema of a rollout's events instead
+  --config [SECTION]  the schema of config files instead, or of the files of one config group
+
+examples:
   synth schema > tasks.schema.json
   synth schema --config > run.schema.json           of config files; --config model: of that group
   synth schema --events           of the column `events`, and of the events of a running rollout
@@ -24,39 +35,11 @@ The first line of a tasks.yaml tells an editor that speaks yaml-language-server 
 """
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth schema",
-        description="Print the JSON Schema of tasks.yaml, by which editors complete and check it,"
-        " or that of a rollout's events, or of config files.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "world",
-        metavar="WORLD",
-        nargs="?",
-        help="complete the names of this world's tools: a name or a folder",
-    )
-    parser.add_argument(
-        "--events", action="store_true", help="the schema of a rollout's events instead"
-    )
-    parser.add_argument(
-        "--config",
-        nargs="?",
-        const="",
-        metavar="SECTION",
-        help="the schema of config files instead, or of the files of one config group",
-    )
-    return parser
-
-
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Print the schema; returns 0. Raises OperatorError or WorldError, which the dispatcher
     prints.
     """
-    options = make_parser().parse_args(argv)
     if options.events:
         schema = {"recorded": recorded_schema(), "running": agent_events_schema()}
         stdout().write(json.dumps(schema, indent=2) + "\n")

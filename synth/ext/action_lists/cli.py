@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import time
@@ -10,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from envs.world.loader import World
+from synth.core.cli.command import Arguments
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
@@ -23,9 +23,7 @@ _FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
 """Options that say nothing about a list of tasks."""
 
 
-def check_tasks_file(
-    world: World, options: Options, arguments: argparse.Namespace, screen: Screen
-) -> int:
+def check_tasks_file(world: World, options: Options, arguments: Arguments, screen: Screen) -> int:
     """Print the findings on a list of tasks; 1 if a task is not proved."""
     if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
         raise OperatorError(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from synth.config import RunConfig, from_dict, to_dict
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude
-from synth.core.cli.trust import add_trust
 from synth.core.config.compose import compose
 from synth.core.config.overrides import plain_changes
 from synth.core.foundation.standard_output import say, stdout
@@ -23,7 +21,24 @@ from synth.ext.branching.config import BranchConfig, branch_at
 from synth.ext.branching.plan import BranchPlan, branch_plan
 from synth.launch import launch
 
-EPILOG = """examples:
+HELP = """synth branch
+
+Go on from turns of recorded rollouts: each branch replays the turns before in a fresh sandbox and
+samples what follows. Makes a dataset whose rows name their parent.
+
+arguments:
+  DIR                 a run directory
+  [key=value...]      overrides, as `synth run` takes them
+options:
+  --at WHERE          first_wrong, each_write, each_turn or a turn from 0 [default: first_wrong]
+  --samples N         branches at each turn [default: 2]
+  --where SQL         rows to branch (default: all)
+  --out DIR           where the new dataset goes
+  --dry-run           list the turns to branch at; play nothing
+  --trust             execute the Python of a run directory from another machine, unasked
+  --json              print the report as JSON
+
+examples:
   synth branch out/ehr --samples 4                           where each rollout went wrong
   synth branch out/ehr --at each_write --samples 8 model=openai model.name=my-model \\
       model.base_url=http://localhost:8000/v1 model.api_key_env=null
@@ -34,7 +49,8 @@ EPILOG = """examples:
 
 World, tasks, users, database and agent are those of the recorded run. The model is what the
 overrides say (default: the scripted expert), and so are runtime, budget and output. A stopped run
-goes on with `synth run --resume OUT`; the recorded run has to be there for it."""
+goes on with `synth run --resume OUT`; the recorded run has to be there for it.
+"""
 
 OWN = ("model", "runtime", "budget", "output", "telemetry", "card", "preflight", "seed")
 """Sections and keys that a run of branches does not take from the recorded run."""
@@ -43,12 +59,12 @@ MENDABLE = ("agent", "database", "models", "rewards")
 """Sections of the recorded run that overrides may change in it."""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Branch a run. Returns the new run's exit code.
 
     Raises OperatorError, ConfigProblems, DatasetError, UntrustedCode and the errors of worlds.
     """
-    options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
         plan = branch_plan(config.section(BranchConfig), config.tasks, config.seed)
@@ -59,7 +75,7 @@ def main(argv: list[str]) -> int:
     return conclude(report, as_json=options.json)
 
 
-def _config(options: argparse.Namespace) -> RunConfig:
+def _config(options: Arguments) -> RunConfig:
     """The recorded run's config, with a model, a runtime and an output of its own.
 
     Raises OperatorError for an override of what the recorded run decides.
@@ -68,16 +84,14 @@ def _config(options: argparse.Namespace) -> RunConfig:
         at = branch_at(options.at)
     except ValueError as error:
         raise OperatorError(f"--at {options.at}: {error}") from None
-    if options.samples < 1:
-        raise OperatorError("--samples is a number of at least 1")
-    recorded = recorded_config(options.path)
+    recorded = recorded_config(options.dir)
     own, mended = _sorted_overrides(options.overrides)
     (composed,) = compose(own)
     if composed.config.model.kind == "replay":
         raise OperatorError("model=replay: a recorded model has nothing to say after the branch")
     base, new = to_dict(recorded), to_dict(composed.config)
     raw = base | {name: new[name] for name in OWN}
-    raw["branch"] = {"path": str(options.path), "at": at, "where": options.where}
+    raw["branch"] = {"path": str(options.dir), "at": at, "where": options.where}
     raw["tasks"] = base["tasks"] | {"samples": options.samples}
     if options.out is not None:
         raw["output"] = raw["output"] | {"dir": str(options.out)}
@@ -122,35 +136,3 @@ def _show(plan: BranchPlan, *, as_json: bool) -> None:
     for note in plan.notes:
         say(f"note: {note}")
     say(f"{plan.tasks} points, {plan.jobs} rollouts; nothing was played")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth branch",
-        description="Go on from turns of recorded rollouts: each branch replays the turns before in"
-        " a fresh sandbox and samples what follows. Makes a dataset whose rows name their parent.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", type=Path, metavar="DIR", help="a run directory")
-    parser.add_argument(
-        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
-    )
-    parser.add_argument(
-        "--at",
-        default="first_wrong",
-        metavar="WHERE",
-        help="first_wrong (the default), each_write, each_turn, or the number of a turn, from 0",
-    )
-    parser.add_argument(
-        "--samples", type=int, default=2, metavar="K", help="branches at each turn (default: 2)"
-    )
-    parser.add_argument("--where", metavar="SQL", help="rows to branch (default: all)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the new dataset goes")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="list the turns to branch at; play nothing"
-    )
-    add_trust(parser)
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    return parser

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import math
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
 
+from synth.core.cli.command import Arguments, command
 from synth.core.dataset.several import open_datasets
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
-from synth.ext.evaluation.cli.against import add_against
 from synth.ext.exporters import Exporter, export, find_exporter
 from synth.ext.exporters.base import MinReward
 from synth.ext.exporters.exporting import make_exporter, not_in, through_template
@@ -23,7 +22,36 @@ from synth.ext.exporters.row_policy import RowPolicy
 from synth.ext.exporters.selection import RowChoice
 from synth.plugins import EXPORTERS
 
-_EXAMPLES = """\
+HELP = """synth export
+
+Write a dataset's rows in the form that a trainer or a service reads.
+
+Unscored rows and rollouts that ended in an infrastructure error are never exported.
+
+arguments:
+  PATH...             a run's directory, a .parquet file or a folder of them; several read as one
+options:
+  --to TARGET         the target, see below (required)
+  --out FILE          default: NAME-OF-PATH.TARGET.SUFFIX, right here
+  --where SQL         only rows that meet a condition over the dataset's columns
+  --view full|segments  rows with compacted contexts: the whole conversation, or each context as the
+                      model saw it [default: full]
+  --unit rollout|turn  an example for each rollout, or each turn to train on [default: rollout]
+  --calls parallel|one  several calls in a turn, or one (default: as the target takes them)
+  --ids recorded|nine  ids of calls, or nine letters and digits (default: as the target takes them)
+  --submit keep|drop  the tool submit, which no deployed agent has [default: keep]
+  --template FILE|PRESET  only rows that this chat template renders truly: calls are read back out
+  --best N            the best rows of each task: the highest reward, then the fewest turns
+  --errors keep|drop  rows with a failed call or a turn not to be trained on [default: keep]
+  --option KEY=VALUE  an option of the exporter (repeatable)
+  --against FILE|FOLDER  leave out rows that overlap with a benchmark (repeatable)
+  --split SPLIT       only rows of this split [default: train]
+  --force             replace the file if it exists
+  --json              print the report as JSON
+options, one of these:
+  --min-reward REWARD  rows with at least this reward (default: every row that passes all gates)
+  --all               every scored row, whatever its reward
+
 examples:
   synth export out/ehr --to trl-sft
   synth export out/ehr --to openai-jsonl --out train.jsonl --where "num_turns <= 10"
@@ -38,11 +66,25 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
+def _targets() -> str:
+    """The exporters; what a distribution brings is not imported before it is chosen."""
+    rows = [
+        (one.name, f"from {one.distribution} {one.version}")
+        if one.distribution
+        else (one.name, find_exporter(one.name).description)
+        for one in EXPORTERS.all()
+    ]
+    rows.append(("package.module:attribute", "an exporter of your own"))
+    lines = [f"  {name:<14} {text}" for name, text in rows]
+    presets = textwrap.fill(f"presets of --template: {', '.join(PRESETS)}", 100)
+    return "\n".join(["", "targets:", *lines, "", presets, ""])
+
+
+@command(HELP, _targets)
+def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    options = make_parser().parse_args(argv)
     exporter = make_exporter(
         options.to, _options(options.option), options.view, options.unit, ("--option ", "--view")
     )
@@ -102,115 +144,6 @@ def _options(given: Sequence[str]) -> dict[str, object]:
     return found
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that collects the list of exporters only when the help is printed."""
-
-    def format_help(self) -> str:
-        rows: list[tuple[str, str]] = []
-        for extension in EXPORTERS.all():
-            if extension.distribution:  # not imported: its code is not trusted before it is chosen
-                rows.append((extension.name, f"from {extension.distribution} {extension.version}"))
-            else:
-                rows.append((extension.name, find_exporter(extension.name).description))
-        rows.append(("package.module:attribute", "an exporter of your own"))
-        targets = "\n".join(f"  {name:<14} {text}" for name, text in rows)
-        self.epilog = f"targets:\n{targets}\n\n{_EXAMPLES}"
-        return super().format_help()
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = _Parser(
-        prog="synth export",
-        description="Write a dataset's rows in the form that a trainer or a service reads.\n\n"
-        "Unscored rows and rollouts that ended in an infrastructure error are never exported.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "path",
-        type=Path,
-        nargs="+",
-        metavar="PATH",
-        help="a run's directory, a .parquet file or a folder of them; several are read as one",
-    )
-    parser.add_argument("--to", required=True, metavar="NAME", help="the target, see below")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="default: NAME-OF-PATH.TARGET.SUFFIX, right here"
-    )
-    parser.add_argument(
-        "--where", metavar="SQL", help="only rows that meet a condition over the dataset's columns"
-    )
-    parser.add_argument(
-        "--view",
-        choices=("full", "segments"),
-        default="full",
-        help="rows with compacted contexts: the whole conversation (default), or each context as"
-        " the model saw it",
-    )
-    parser.add_argument(
-        "--unit",
-        choices=("rollout", "turn"),
-        default="rollout",
-        help="one example for each rollout (default), or for each of its turns to train on",
-    )
-    parser.add_argument(
-        "--calls",
-        choices=("parallel", "one"),
-        help="several calls in a turn as they were made, or one in a turn (default: the target's)",
-    )
-    parser.add_argument(
-        "--ids",
-        choices=("recorded", "nine"),
-        help="ids of calls as recorded, or of nine letters and digits (default: the target's)",
-    )
-    parser.add_argument(
-        "--submit",
-        choices=("keep", "drop"),
-        default="keep",
-        help="the tool submit with its calls, results and rule, which no deployed agent has"
-        " (default: keep; an environment of synth asks for it)",
-    )
-    parser.add_argument(
-        "--template",
-        metavar="FILE|PRESET",
-        help="only rows that this chat template renders truly: calls are read back out of the text;"
-        f" presets: {', '.join(PRESETS)}",
-    )
-    parser.add_argument(
-        "--best",
-        type=_positive,
-        metavar="N",
-        help="only the N best rows of each task: the highest reward, then the fewest turns",
-    )
-    parser.add_argument(
-        "--errors",
-        choices=("keep", "drop"),
-        default="keep",
-        help="rows with a failed call or a turn that must not be trained on (default: keep)",
-    )
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an option of the exporter (repeatable)",
-    )
-    add_against(parser, "rows that overlap with them are left out (see synth decontaminate)")
-    parser.add_argument("--split", default="train", help="only rows of this split (default: train)")
-    reward = parser.add_mutually_exclusive_group()
-    reward.add_argument(
-        "--min-reward",
-        type=float,
-        metavar="R",
-        help="rows with at least this reward (default: every success, that is every row that passes"
-        " all gates, whatever a world's weighted scores make of its reward)",
-    )
-    reward.add_argument("--all", action="store_true", help="every scored row, whatever its reward")
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    return parser
-
-
 def _target(path: Path, out: Path | None, exporter: Exporter) -> Path:
     resolved = path.resolve()
     stem = resolved.stem if resolved.suffix == ".parquet" else resolved.name
@@ -221,15 +154,7 @@ def _target(path: Path, out: Path | None, exporter: Exporter) -> Path:
 
 
 def _min_reward(given: float | None, exporter: Exporter) -> MinReward:
-    if given is not None and not math.isfinite(given):
-        raise OperatorError(f"--min-reward is a number such as 0.5, not {given}")
     return exporter.min_reward if given is None else given
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
 
 
 def _note(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,10 +12,10 @@ from typing import Any, get_args
 from rich.console import Console
 
 from synth.config import RunConfig, from_dict, to_dict
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code, to_json
-from synth.core.cli.live_options import add_model_options, model_overrides
-from synth.core.cli.trust import add_trust
+from synth.core.cli.live_options import model_overrides
 from synth.core.config.compose import compose
 from synth.core.config.quoting import quoted_value
 from synth.core.dataset.reader import Dataset
@@ -29,7 +28,29 @@ from synth.ext.rationales.plan import NarrationPlan, narration_plan
 from synth.launch import launch
 from synth.task import NarratedPart
 
-EPILOG = """examples:
+HELP = """synth narrate
+
+Have a teacher model write, in hindsight, the reasoning and the words of recorded rollouts that
+succeeded. Makes a dataset whose rows name their source.
+
+arguments:
+  DIR                 a run directory
+  [key=value...]      overrides of model, runtime, budget, output, telemetry, card, preflight
+options:
+  --model NAME        the model at the endpoint (required)
+  --base-url URL      an OpenAI-compatible endpoint, by default without a key
+  --api-key-env NAME  the environment variable that holds its key
+  --write A,B         reasoning, words (beside calls), reply (at the end) [default: reasoning,words]
+  --where SQL         rows to narrate (default: all)
+  --limit N           the first N of them only
+  --tries 1-10        attempts at one text; then the turn stays as it was [default: 3]
+  --concurrency N     requests to the teacher at once, at most
+  --out DIR           where the new dataset goes
+  --dry-run           list the rows to narrate; ask nobody
+  --trust             execute the Python of a run directory from another machine, unasked
+  --json              print the report as JSON
+
+examples:
   synth narrate out/ehr --model my-model --base-url http://localhost:8000/v1
   synth narrate out/ehr --model gpt-5 --api-key-env OPENAI_API_KEY --write reasoning,words,reply \\
       --where "num_tool_calls > 2" --out out/narrated budget.usd=5
@@ -38,7 +59,8 @@ EPILOG = """examples:
 
 Only rollouts that succeeded are narrated. Calls, results and the user's turns stay as they are; a
 text that says what was not known at its place is asked for again, and every row is scored again. A
-stopped run goes on with `synth run --resume OUT`; the recorded run has to be there for it."""
+stopped run goes on with `synth run --resume OUT`; the recorded run has to be there for it.
+"""
 
 OWN = ("model", "runtime", "budget", "output", "telemetry", "card", "preflight")
 """Sections and keys that a run of narrations does not take from the recorded run."""
@@ -46,15 +68,13 @@ OWN = ("model", "runtime", "budget", "output", "telemetry", "card", "preflight")
 RULE_USERS = ("scripted", "none")
 """Users who can be asked how they take another last reply."""
 
-MOST_TRIES = 10
 
-
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Narrate a run. Returns the new run's exit code.
 
     Raises OperatorError, ConfigProblems, DatasetError, UntrustedCode and the errors of worlds.
     """
-    options = make_parser().parse_intermixed_args(argv)
     config = _config(options)
     if options.dry_run:
         _show(
@@ -76,17 +96,12 @@ def main(argv: list[str]) -> int:
     return conclude(report, as_json=False)
 
 
-def _config(options: argparse.Namespace) -> RunConfig:
+def _config(options: Arguments) -> RunConfig:
     """The recorded run's config, with the teacher as its model.
 
     Raises OperatorError for an option that makes no sense.
     """
-    for name, most in (("tries", MOST_TRIES), ("limit", None), ("concurrency", None)):
-        value = getattr(options, name)
-        if value is not None and (value < 1 or (most is not None and value > most)):
-            bound = "of at least 1" if most is None else f"from 1 to {most}"
-            raise OperatorError(f"--{name} is a number {bound}")
-    recorded = recorded_config(options.path)
+    recorded = recorded_config(options.dir)
     (composed,) = compose(_overrides(options))
     model = composed.config.model
     if model.kind in {"scripted", "replay"}:
@@ -99,12 +114,12 @@ def _config(options: argparse.Namespace) -> RunConfig:
     write = _parts(options.write)
     raw.pop("branch", None)
     raw["narrate"] = {
-        "path": str(options.path),
+        "path": str(options.dir),
         "where": options.where,
         "write": write,
         "tries": options.tries,
     }
-    raw["users"] = _users(base["users"], options.path, write)
+    raw["users"] = _users(base["users"], options.dir, write)
     raw["agent"] = base["agent"] | {
         # Nobody is asked for turns, so that no context has to be kept short.
         "middleware": [name for name in recorded.agent.middleware if name != "compaction"],
@@ -115,7 +130,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     return from_dict(raw | {"tasks": raw["tasks"] | {"count": plan.tasks}})
 
 
-def _overrides(options: argparse.Namespace) -> list[str]:
+def _overrides(options: Arguments) -> list[str]:
     """The overrides that Hydra composes.
 
     Raises OperatorError for an override of what the recorded run decides.
@@ -137,10 +152,9 @@ def _overrides(options: argparse.Namespace) -> list[str]:
     return [*own, *given]
 
 
-def _parts(text: str) -> list[NarratedPart]:
+def _parts(names: list[str]) -> list[NarratedPart]:
     """The texts to write. Raises OperatorError for a name of none."""
     known: tuple[NarratedPart, ...] = get_args(NarratedPart)
-    names = [name.strip() for name in text.split(",")]
     if wrong := [name for name in names if name not in known]:
         raise OperatorError(
             f"--write: {wrong[0]!r} is not a text that can be written; choose from"
@@ -177,50 +191,6 @@ def _show(plan: NarrationPlan, *, as_json: bool) -> None:
     for note in plan.notes:
         say(f"note: {note}")
     say(f"{len(rows)} rollouts; nobody was asked")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth narrate",
-        description="Have a teacher model write, in hindsight, the reasoning and the words of"
-        " recorded rollouts that succeeded. Makes a dataset whose rows name their source.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", type=Path, metavar="DIR", help="a run directory")
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help=f"overrides of {', '.join(OWN)}, as `synth run` takes them",
-    )
-    add_model_options(parser, scripted=False)
-    parser.add_argument(
-        "--write",
-        default="reasoning,words",
-        metavar="A,B",
-        help="reasoning, words (beside calls), reply (the last words); default: %(default)s",
-    )
-    parser.add_argument("--where", metavar="SQL", help="rows to narrate (default: all)")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N of them only")
-    parser.add_argument(
-        "--tries",
-        type=int,
-        default=3,
-        metavar="K",
-        help="attempts at one text; then the turn stays as it was (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--concurrency", type=int, metavar="N", help="requests to the teacher at once, at most"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the new dataset goes")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="list the rows to narrate; ask nobody"
-    )
-    add_trust(parser)
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    return parser
 
 
 @dataclass

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 from pathlib import Path
 
+from synth.core.cli.command import Arguments, command
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.standard_output import say
 from synth.errors import OperatorError
 from synth.ext.view.page import write_page
 from synth.ext.view.server import ViewServer
 
-_EXAMPLES = """\
+HELP = """synth view
+
+Write a dataset as one self-contained HTML page: transcripts beside the row changes of each call,
+verdicts, plots, and two runs compared. It makes no request.
+
+arguments:
+  DIR                 a run directory or Parquet files
+  [DIR2]              a run to compare with
+options:
+  --out FILE          default: DIR/view.html
+  --limit N           the first N rows of each run only
+  --where SQL         the rows that meet a condition over the dataset's columns
+  --serve             serve on 127.0.0.1 with a token
+  --port PORT         with --serve; 0 takes a free one [default: 0]
+
 examples:
   synth view out/ehr                        writes out/ehr/view.html; open it in any browser
   synth view out/before out/after           two runs, and which tasks flipped
@@ -23,14 +37,12 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    options = make_parser().parse_args(argv)
-    paths = [options.path, *([options.other] if options.other is not None else [])]
-    if options.limit is not None and options.limit < 1:
-        raise OperatorError(f"--limit is a number of rows of at least 1, not {options.limit}")
+    paths = [options.dir, *([options.dir2] if options.dir2 is not None else [])]
     if options.serve:
         if options.limit is not None or options.out is not None or options.where is not None:
             raise OperatorError(
@@ -40,9 +52,9 @@ def main(argv: list[str]) -> int:
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(_serve(paths, options.port))
         return 0
-    out: Path = (options.out or options.path / "view.html").expanduser()
-    if options.out is None and not options.path.is_dir():
-        out = options.path.with_suffix(".html")
+    out: Path = (options.out or options.dir / "view.html").expanduser()
+    if options.out is None and not options.dir.is_dir():
+        out = options.dir.with_suffix(".html")
     datasets = [Dataset.open(path) for path in paths]
     try:
         size = write_page(out, datasets, options.limit, options.where)
@@ -66,24 +78,3 @@ async def _serve(paths: list[Path], port: int) -> None:
         await asyncio.Event().wait()
     finally:
         await server.stop()
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth view",
-        description="Write a dataset as one self-contained HTML page: transcripts beside the row"
-        " changes of each call, verdicts, plots, and two runs compared. It makes no request.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", type=Path, metavar="DIR", help="a run directory or Parquet files")
-    parser.add_argument("other", type=Path, metavar="DIR2", nargs="?", help="a run to compare with")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: DIR/view.html")
-    parser.add_argument("--limit", type=int, metavar="N", help="the first N rows of each run only")
-    parser.add_argument(
-        "--where", metavar="SQL", help="the rows that meet a condition over the dataset's columns"
-    )
-    parser.add_argument("--serve", action="store_true", help="serve on 127.0.0.1 with a token")
-    parser.add_argument("--port", type=int, default=0, help="with --serve (default: a free one)")
-    return parser

@@ -141,7 +141,7 @@ def test_fish_completes_a_line(home, capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_parser_that_names_it(name):
-    parser = resolve(f"{COMMANDS[name][0]}:make_parser")()
+    parser = resolve(f"{COMMANDS[name][0]}:main").parser()
     assert parser.prog == f"synth {name}"
 
 

@@ -203,7 +203,7 @@ def test_a_list_without_rows_says_so(inspect):
 
 @pytest.mark.parametrize("option", ["--show", "--where", "--columns"])
 def test_an_empty_value_is_the_callers_mistake(run, option):
-    with pytest.raises(OperatorError, match=f"{option} is empty"):
+    with pytest.raises(OperatorError, match=f"{option}: is empty"):
         main([str(run), option, " "])
 
 

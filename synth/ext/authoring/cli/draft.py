@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections import Counter
@@ -11,6 +10,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 
 from envs.world.loader import World, load_world
+from synth.core.cli.command import Arguments, command
 from synth.core.config.database import DatabaseConfig
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
@@ -22,9 +22,9 @@ from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import Spending
 from synth.ext.authoring.cli.world_job import (
+    JOB,
     JobReport,
     WritingSpec,
-    add_job_options,
     check_options,
     locked_state,
     own_folder,
@@ -37,13 +37,26 @@ from synth.ext.authoring.drafting.session import DraftJob, DraftSession
 from synth.ext.authoring.drafting.workbench import Workbench, check_insertion
 from synth.model import Model
 
-EPILOG = """examples:
+HELP = f"""synth draft
+
+Let a model write task families for a world. Each is proved as `synth check` does; what proves
+itself is added to tasks.yaml, what does not is left out with its reason.
+
+{JOB}
+  --tasks N           tasks to prove per case of a family [default: 4]
+  --count N           drafts to ask for [default: 10]
+  --attempts N        attempts at each draft: the checker's messages go back [default: 3]
+  --rows N|0          rows of each table that the model is shown [default: 3]
+  --proof-timeout SECONDS  seconds that a proof may take [default: 180]
+
+examples:
   synth draft my_world --model gpt-4.1-mini --count 20 budget.usd=2
   synth draft library --to my_library --model my-model --base-url http://localhost:8000/v1
   synth draft my_world --model my-model --base-url http://localhost:8000/v1 --dry-run
 
 The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
-world's folder `.synth`. A higher --count asks for more."""
+world's folder `.synth`. A higher --count asks for more.
+"""
 
 
 @dataclass
@@ -71,13 +84,13 @@ class DraftReport(JobReport):
         }
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Draft families; 0 if one was added, 1 if none was, 3 if the job ended early.
 
     Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
     """
-    options = make_parser().parse_intermixed_args(argv)
-    _check(options)
+    check_options(options, "draft")
     source = find_world(options.world)
     spec = writing_spec(source, options)
     screen = Screen(sys.stderr if options.json or options.dry_run else None)
@@ -95,20 +108,12 @@ def main(argv: list[str]) -> int:
     return report.exit_code
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Raise OperatorError for options that cannot work."""
-    least = (("count", 1), ("attempts", 1), ("seed", 0), ("rows", 0), ("tasks", 1))
-    check_options(options, "draft", least)
-    if not 0 < options.proof_timeout < 1e6:
-        raise OperatorError("--proof-timeout is a number of seconds above 0")
-
-
 def _draft(
     world: World,
     spec: WritingSpec,
     model: Model,
     journal: DraftJournal,
-    options: argparse.Namespace,
+    options: Arguments,
     report: DraftReport,
     screen: Screen,
 ) -> None:
@@ -133,9 +138,7 @@ def _draft(
 
 
 @contextmanager
-def _bench(
-    world: World, database: DatabaseConfig, options: argparse.Namespace
-) -> Generator[Workbench]:
+def _bench(world: World, database: DatabaseConfig, options: Arguments) -> Generator[Workbench]:
     """The copy of the world in which drafts are proved.
 
     Raises OperatorError for a world to which no family can be added.
@@ -159,7 +162,7 @@ def _world_text(world: World, database: DatabaseConfig, rows: int) -> str:
         return world_part(world, template, engine, rows)
 
 
-def _dry_run(world: World, database: DatabaseConfig, options: argparse.Namespace) -> None:
+def _dry_run(world: World, database: DatabaseConfig, options: Arguments) -> None:
     """Print the first prompt."""
     with _bench(world, database, options) as bench:
         text = _world_text(world, database, options.rows)
@@ -196,41 +199,3 @@ def _conclude(report: DraftReport, screen: Screen) -> None:
         screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
     if report.stopped is None and made == report.count:
         screen.line("A higher --count, or another --seed, asks for more.")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth draft",
-        description="Let a model write task families for a world. Each is proved as `synth check`"
-        " does; what proves itself is added to tasks.yaml, what does not is left out with its"
-        " reason.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_job_options(parser, tasks=4)
-    parser.add_argument(
-        "--count", type=int, default=10, metavar="N", help="drafts to ask for (default: 10)"
-    )
-    parser.add_argument(
-        "--attempts",
-        type=int,
-        default=3,
-        metavar="K",
-        help="attempts at each draft: the checker's messages go back (default: 3)",
-    )
-    parser.add_argument(
-        "--rows",
-        type=int,
-        default=3,
-        metavar="N",
-        help="rows of each table that the model is shown (default: 3)",
-    )
-    parser.add_argument(
-        "--proof-timeout",
-        type=float,
-        default=180.0,
-        metavar="S",
-        help="seconds that a proof may take (default: 180)",
-    )
-    return parser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.tools.tool_count import tool_count
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
@@ -33,7 +33,33 @@ if TYPE_CHECKING:
 
 SMALLEST = "library"
 
-_EPILOG = """\
+HELP = """synth new
+
+Write a new world: a copy of the smallest one, or tools, rules and proved task families from a
+database.
+
+arguments:
+  PATH                the world's folder, which must not exist
+options:
+  --rows N            about so many rows, all references kept (default: 10,000 of a live database)
+  --tables A,B        only these tables and those that they refer to
+  --schema A,B        the schemata of a server to read (default: the connection's own)
+  --keep-column TABLE.COLUMN  do not mask this column of a live database, although it looks personal
+                      (repeatable)
+  --mask-column TABLE.COLUMN[=KIND]  mask this column of a live database in any case; KIND is name,
+                      email, phone, address, birth_date, identifier or other (other: letters and
+                      digits drawn anew) (repeatable)
+  --dry-run           show what would be written, unproved; write nothing
+  --json              print the account of the source as JSON
+  --patterns A,B      only families of these patterns (default: all installed; such as look_up,
+                      create)
+  --workers N         processes that prove (default: one per CPU)
+options, one of these:
+  --from FILE...      SQL scripts for SQLite: the schema, then any number with rows
+  --from-url URL      a live database, which is only read: sqlite:///FILE, duckdb:///FILE,
+                      postgresql://, mariadb://
+  --dsn-env-var NAME  the variable that holds its URL, with a password
+
 examples:
   synth new my_world                                   a copy of the smallest world, to change
   synth new my_shop --from schema.sql seed.sql         a world from a database's scripts (SQLite)
@@ -44,21 +70,19 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Write a new world; returns 0. Raises OperatorError for bad input."""
-    options = make_parser().parse_args(argv)
-    path = Path(options.path).expanduser().resolve()
+    path = options.path.expanduser().resolve()
     screen = Screen(file=sys.stderr) if options.json else Screen()
-    if options.dry_run:
-        refuse_existing(path)
-    else:
-        refuse_unwritable(path)
-    if not (options.files or options.url or options.dsn_env_var):
+    (refuse_existing if options.dry_run else refuse_unwritable)(path)
+    files = getattr(options, "from")
+    if not (files or options.from_url or options.dsn_env_var):
         return _copy(path, screen, options)
-    patterns = _names(options.patterns)
-    what = " ".join(options.files) if options.files else "the database"
+    patterns = options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns]
+    what = " ".join(map(str, files)) if files else "the database"
     screen.line(f"reading {what}")
-    source: Source = _source(options)
+    source: Source = _source(files, options)
     for decision in source.decisions:
         screen.line(decision.line, indent=2)
 
@@ -94,116 +118,31 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _report(options: argparse.Namespace, world: NewWorld) -> None:
+def _report(options: Arguments, world: NewWorld) -> None:
     """Print the account with ``--json``."""
     if options.json:
-        say(json.dumps({"path": options.path, "account": world.ledger.to_json()}))
+        say(json.dumps({"path": str(options.path), "account": world.ledger.to_json()}))
 
 
-def _names(text: str | None) -> list[str] | None:
-    """The names of patterns, each of which is installed."""
-    if text is None:
-        return None
-    return [TASK_GENERATORS.find(name.strip()).name for name in text.split(",")]
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth new",
-        description="Write a new world: a copy of the smallest one, or tools, rules and proved"
-        " task families from a database.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("path", metavar="PATH", help="the world's folder, which must not exist")
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        "--from",
-        dest="files",
-        nargs="+",
-        metavar="FILE",
-        help="SQL scripts for SQLite: the schema, then any number with rows",
-    )
-    place.add_argument(
-        "--from-url",
-        dest="url",
-        metavar="URL",
-        help="a live database, which is only read: sqlite:///FILE, duckdb:///FILE, postgresql://,"
-        " mariadb://",
-    )
-    place.add_argument(
-        "--dsn-env-var", metavar="NAME", help="the variable that holds its URL, with a password"
-    )
-    parser.add_argument(
-        "--rows",
-        type=_positive,
-        metavar="N",
-        help="about so many rows, all references kept (default: 10,000 of a live database)",
-    )
-    parser.add_argument(
-        "--tables", metavar="A,B", help="only these tables and those that they refer to"
-    )
-    parser.add_argument(
-        "--schema",
-        dest="schemata",
-        metavar="A,B",
-        help="read the tables of these schemata of a server (default: the connection's own)",
-    )
-    parser.add_argument(
-        "--keep-column",
-        dest="keep",
-        action="append",
-        default=[],
-        metavar="TABLE.COLUMN",
-        help="do not mask this column of a live database, although it looks personal",
-    )
-    parser.add_argument(
-        "--mask-column",
-        dest="mask",
-        action="append",
-        default=[],
-        metavar="TABLE.COLUMN[=KIND]",
-        help="mask this column of a live database in any case; KIND is name, email, phone, address,"
-        " birth_date, identifier or other (other: letters and digits drawn anew)",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="show what would be written, unproved; write nothing"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the account of the source as JSON"
-    )
-    parser.add_argument(
-        "--patterns",
-        metavar="A,B",
-        help="only families of these patterns (default: all installed; such as look_up, create)",
-    )
-    parser.add_argument(
-        "--workers", type=_positive, metavar="N", help="processes that prove (default: one per CPU)"
-    )
-    return parser
-
-
-def _source(options: argparse.Namespace) -> Source:
+def _source(files: list[Path] | None, options: Arguments) -> Source:
     """The database that the options name."""
     cut = options.rows is not None or options.tables is not None
-    if options.files:
-        if options.schemata:
+    if files:
+        if options.schema:
             raise OperatorError("--schema is for live databases: files make one schema")
-        if options.keep or options.mask:
-            option = "--keep-column" if options.keep else "--mask-column"
+        if options.keep_column or options.mask_column:
+            option = "--keep-column" if options.keep_column else "--mask-column"
             raise OperatorError(f"{option} is for live databases: what is in files is not masked")
-        part = resolve("synth.ext.authoring.source:Extract")(options.rows, _list(options.tables))
-        files = [Path(file) for file in options.files]
+        part = resolve("synth.ext.authoring.source:Extract")(options.rows, options.tables)
         return resolve("synth.ext.authoring.source:from_files")(files, part if cut else None)
     part = resolve("synth.ext.authoring.source:Extract")(
         options.rows,
-        _list(options.tables),
-        _list(options.schemata) or (),
-        options.keep,
-        options.mask,
+        options.tables,
+        options.schema or (),
+        options.keep_column,
+        options.mask_column,
     )
-    url = options.url
+    url = options.from_url
     if options.dsn_env_var:
         url = os.environ.get(options.dsn_env_var)
         if not url:
@@ -212,19 +151,9 @@ def _source(options: argparse.Namespace) -> Source:
     return from_url(url, part, secret=bool(options.dsn_env_var))
 
 
-def _list(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number of at least 1")
-    return int(text)
-
-
-def _copy(path: Path, screen: Screen, options: argparse.Namespace) -> int:
-    selected = (options.rows, options.tables, options.schemata, options.patterns)
-    if any((*selected, options.keep, options.mask)):
+def _copy(path: Path, screen: Screen, options: Arguments) -> int:
+    selected = (options.rows, options.tables, options.schema, options.patterns)
+    if any((*selected, options.keep_column, options.mask_column)):
         raise OperatorError(
             "--rows, --tables, --schema, --keep-column, --mask-column and --patterns want a"
             " database: --from"

@@ -4,7 +4,6 @@ that say the same are added.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 
 from envs.world.files import PHRASINGS
 from envs.world.loader import World, load_world
+from synth.core.cli.command import Arguments, command
 from synth.core.config.database import DatabaseConfig
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
@@ -23,9 +23,9 @@ from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import Spending
 from synth.ext.authoring.cli.world_job import (
+    JOB,
     JobReport,
     WritingSpec,
-    add_job_options,
     check_options,
     locked_state,
     own_folder,
@@ -44,13 +44,27 @@ from synth.ext.authoring.rephrasing.session import (
 )
 from synth.model import Model
 
-EPILOG = """examples:
+HELP = f"""synth rephrase
+
+Let a model write other words for the users of a world's families. A phrasing is kept in
+phrasings.jsonl if it has every value, gives nothing of gold away, repeats no other, and its family
+proves itself with it.
+
+{JOB}
+  --tasks N           tasks to prove per case of a family [default: 1]
+  --families A,B      only these, separated by commas
+  --count N           phrasings of each family [default: 4]
+  --attempts N        questions about each family, with what was wrong before [default: 3]
+  --concurrency N     families that are asked about at once [default: 8]
+
+examples:
   synth rephrase my_world --model gpt-4.1-mini --count 8 budget.usd=2
   synth rephrase library --to my_library --model my-model --base-url http://localhost:8000/v1
   synth rephrase my_world --families lend_book --model my-model --dry-run
 
 The same command goes on where it was stopped, and pays for no answer twice: they are kept in the
-world's folder `.synth`. A higher --count asks for more."""
+world's folder `.synth`. A higher --count asks for more.
+"""
 
 
 @dataclass
@@ -77,14 +91,13 @@ class RephraseReport(JobReport):
         }
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Rephrase a world; 0 if a phrasing is kept, 1 if none is, 3 if the job ended early.
 
     Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
     """
-    options = make_parser().parse_intermixed_args(argv)
-    least = (("count", 1), ("attempts", 1), ("seed", 0), ("tasks", 1), ("concurrency", 1))
-    check_options(options, "rephrase", least)
+    check_options(options, "rephrase")
     source = find_world(options.world)
     spec = writing_spec(source, options)
     screen = Screen(sys.stderr if options.json or options.dry_run else None)
@@ -105,9 +118,9 @@ def main(argv: list[str]) -> int:
     return report.exit_code
 
 
-def _proofs(database: DatabaseConfig, options: argparse.Namespace) -> Options:
+def _proofs(database: DatabaseConfig, options: Arguments) -> Options:
     """The scope of the proofs: words do the same in all universes."""
-    families = tuple(options.families.split(",")) if options.families else None
+    families = tuple(options.families) if options.families else None
     engine, place = database.engine, database_target(database)
     return Options(families, per_case=options.tasks, engine=engine, place=place)
 
@@ -117,7 +130,7 @@ def _rephrase(
     spec: WritingSpec,
     model: Model,
     journal: RephraseJournal,
-    options: argparse.Namespace,
+    options: Arguments,
     report: RephraseReport,
     screen: Screen,
 ) -> None:
@@ -142,7 +155,7 @@ def _rephrase(
         journal.has_added(one.name for outcome in session.outcomes for one in outcome.kept)
 
 
-def _dry_run(world: World, database: DatabaseConfig, options: argparse.Namespace) -> None:
+def _dry_run(world: World, database: DatabaseConfig, options: Arguments) -> None:
     """Print the first prompt."""
     with closing(PhrasingBench(world.path, _proofs(database, options))) as bench:
         own = bench.words(bench.families[0])
@@ -178,35 +191,3 @@ def _conclude(report: RephraseReport, screen: Screen) -> None:
         screen.line("The same command goes on from here.")
     elif kept:
         screen.line(f"Next: {shlex.join(['synth', 'check', str(report.world)])}")
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth rephrase",
-        description="Let a model write other words for the users of a world's families. A phrasing"
-        " is kept in phrasings.jsonl if it has every value, gives nothing of gold away, repeats no"
-        " other, and its family proves itself with it.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_job_options(parser, tasks=1)
-    parser.add_argument("--families", metavar="A,B", help="only these, separated by commas")
-    parser.add_argument(
-        "--count", type=int, default=4, metavar="N", help="phrasings of each family (default: 4)"
-    )
-    parser.add_argument(
-        "--attempts",
-        type=int,
-        default=3,
-        metavar="K",
-        help="questions about each family: what is wrong with an answer goes back (default: 3)",
-    )
-    parser.add_argument(
-        "--concurrency",
-        type=int,
-        default=8,
-        metavar="N",
-        help="families that are asked about at once (default: 8)",
-    )
-    return parser

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from synth.core.cli.command import Arguments
 from synth.core.cli.end_report import INTERRUPTED, PARTIAL
-from synth.core.cli.live_options import add_model_options, model_overrides
+from synth.core.cli.live_options import model_overrides
 from synth.core.config.compose import compose
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.quoting import quoted_value
@@ -94,47 +94,22 @@ class JobReport(ABC):
         }
 
 
-def add_job_options(parser: argparse.ArgumentParser, *, tasks: int) -> None:
-    """The options that all these commands have. ``tasks`` is the default of ``--tasks``."""
-    parser.add_argument("world", metavar="WORLD", help="a world's folder, or a name with --to")
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="key=value",
-        help="overrides of model, budget.usd, budget.tokens and database, as in `synth run`",
-    )
-    add_model_options(parser, scripted=False)
-    parser.add_argument(
-        "--to",
-        type=Path,
-        metavar="PATH",
-        help="add to a copy of the world there, which is made if it is not there yet",
-    )
-    parser.add_argument(
-        "--tasks",
-        type=int,
-        default=tasks,
-        metavar="N",
-        help="tasks to prove per case of a family (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="another seed is another job (default: 0)"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the first prompt, and ask nothing"
-    )
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+JOB = """arguments:
+  WORLD               a world's folder, or a name with --to
+  [key=value...]      overrides of model, budget.usd, budget.tokens and database, as in `synth run`
+options:
+  --model NAME        the model at the endpoint (required)
+  --base-url URL      an OpenAI-compatible endpoint, by default without a key
+  --api-key-env NAME  the environment variable that holds its key
+  --to PATH           add to a copy of the world there, which is made if it is not there yet
+  --seed N|0          another seed is another job [default: 0]
+  --dry-run           print the first prompt, and ask nothing
+  --json              print the report as JSON"""
+"""What such a job takes: lines of a command's help."""
 
 
-def check_options(
-    options: argparse.Namespace, command: str, least: Sequence[tuple[str, int]]
-) -> None:
-    """Raise OperatorError for options that cannot work. ``least`` are the smallest numbers that
-    options may be.
-    """
-    for name, number in least:
-        if getattr(options, name) < number:
-            raise OperatorError(f"--{name} is a number of at least {number}")
+def check_options(options: Arguments, command: str) -> None:
+    """Raise OperatorError for options that cannot work."""
     if options.model == "scripted":
         raise OperatorError("--model scripted writes nothing: name a model at an endpoint")
     for override in options.overrides:
@@ -161,7 +136,7 @@ class WritingSpec:
         return f"{what}-{self.identity}.jsonl"
 
 
-def writing_spec(source: Path, options: argparse.Namespace) -> WritingSpec:
+def writing_spec(source: Path, options: Arguments) -> WritingSpec:
     """The settings of a job on the world in a folder."""
     given = [
         f"env.path={quoted_value(str(source))}",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from synth.core.cli.command import Arguments, command
 from synth.core.config.compose import compose
 from synth.core.foundation.standard_output import say
 from synth.core.report import Screen
@@ -19,7 +19,20 @@ from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.ext.judge.config import JudgeConfig
 from synth.ext.judge.endpoint_judge import ModelJudge
 
-EPILOG = """examples:
+HELP = """synth calibrate
+
+Judge transcripts of real models by the gate `reply`: what each check finds, how often it is right,
+and how many successful rollouts it refuses.
+
+arguments:
+  FILE|OVERRIDE...    transcripts, and overrides that name a judge
+options:
+  --findings FILE     findings labelled by a reader, about the first file of transcripts
+  --half all|seen|held  only one half of the tasks [default: all]
+  --show N|0          print the first N findings as well [default: 0]
+  --json              print everything as JSON
+
+examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
   synth calibrate *.json.gz --half held
   synth calibrate results.json --show 20
@@ -29,53 +42,19 @@ EPILOG = """examples:
 The files are historical trajectories of tau-bench, results of tau2-bench, or lines with
 `messages_display`, plain or compressed by gzip. A finding in a rollout that the benchmark calls
 successful is a false alarm, unless a reader has labelled it TRUE or LUCK. Make rules on the half
-`seen`, and report `held`: all rollouts of a task are in one half."""
+`seen`, and report `held`: all rollouts of a task are in one half.
+"""
 
 
 JUDGE = ("rewards.judge.", "models.")
 """The beginning of the keys that name a judge."""
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth calibrate",
-        description="Judge transcripts of real models by the gate `reply`: what each check finds,"
-        " how often it is right, and how many successful rollouts it refuses.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="transcripts, and keys of the config that name a judge"
-        " (models.judge.name=MODEL rewards.judge.model=judge)",
-    )
-    parser.add_argument(
-        "--findings",
-        type=Path,
-        metavar="FILE",
-        help="findings labelled by a reader, about the first file of transcripts",
-    )
-    parser.add_argument(
-        "--half",
-        choices=("all", "seen", "held"),
-        default="all",
-        help="only one half of the tasks (default: all)",
-    )
-    parser.add_argument(
-        "--show", type=int, default=0, metavar="N", help="print the first N findings as well"
-    )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    return parser
-
-
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Print the figures; 0. Raises OperatorError for a file that cannot be read."""
-    options = make_parser().parse_intermixed_args(argv)
-    files = [Path(word) for word in options.files if not word.startswith(JUDGE)]
-    (job,) = compose([word for word in options.files if word.startswith(JUDGE)])
+    files = [Path(word) for word in options.file_override if not word.startswith(JUDGE)]
+    (job,) = compose([word for word in options.file_override if word.startswith(JUDGE)])
     section = job.config.section(JudgeConfig)
     judge = None
     if section.model is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping
@@ -11,8 +10,9 @@ from typing import Any
 
 from rich.console import Console
 
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.end_report import exit_code
-from synth.core.cli.live_options import add_model_options, model_overrides, world_override
+from synth.core.cli.live_options import model_overrides, world_override
 from synth.core.config.compose import compose
 from synth.core.config.quoting import quoted_value
 from synth.core.dataset.reader import Dataset
@@ -27,7 +27,29 @@ from synth.errors import OperatorError
 from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, report_page
 from synth.launch import launch
 
-EPILOG = """examples:
+HELP = """synth eval
+
+Ask a model held-out tasks of a world, and report pass@1, pass@k and pass^k with intervals, by
+family, difficulty and end.
+
+arguments:
+  [WORLD]             a world's folder, the name of one that ships, or the directory of a run
+  [key=value...]      overrides, as `synth run` takes them
+options:
+  --model NAME        the model at the endpoint; scripted is the expert [default: scripted]
+  --base-url URL      an OpenAI-compatible endpoint, by default without a key
+  --api-key-env NAME  the environment variable that holds its key
+  --families A,B      task families (default: all)
+  --universes N-M     databases, as 100-103 or 7,8 [default: 0]
+  --renamings N-M     variants of names, as 6-8 or 6,7; 0 is the world's own (default: 0)
+  --tasks N           tasks [default: 64]
+  --samples N         attempts at each task [default: 1]
+  --seed N|0          chooses the tasks [default: 0]
+  --compare BEFORE AFTER  two runs of the same tasks: both rates and a paired test, by family
+  --out DIR           where run and report go; the report of --compare
+  --json              print JSON
+
+examples:
   synth eval shop --universes 100-103 --samples 4 --out out/expert   what is right
   synth eval shop --universes 100-103 --samples 4 --out out/before \\
       --model my-model --base-url http://localhost:8000/v1 agent.text_calls=parse
@@ -36,7 +58,8 @@ EPILOG = """examples:
   synth eval --compare out/before out/after --out out/lift the same tasks, before and after
 
 The run's directory holds eval.json, eval.md and model_card.md. A stopped one goes on with
-`synth run --resume DIR`, and `synth eval DIR` then reports on it."""
+`synth run --resume DIR`, and `synth eval DIR` then reports on it.
+"""
 
 MOST_NUMBERS = 1_000
 """Universes of one evaluation, each a database that is filled first, and renamings."""
@@ -47,22 +70,23 @@ UNIVERSE_ZERO = (
 )
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Evaluate, report, or compare. Returns the run's exit code, 0 without a run.
 
     Raises OperatorError, ConfigProblems, DatasetError, and the errors of worlds and tasks.
     """
-    parser = make_parser()
-    options = parser.parse_intermixed_args(argv)
     if options.compare is not None:
         if options.world is not None:
             raise OperatorError("--compare takes two runs and no world")
         return _compare(options)
     if options.world is None:
-        parser.error("name a world, a run's directory, or --compare BEFORE AFTER")
+        raise OperatorError("name a world, a run's directory, or --compare BEFORE AFTER")
     recorded = Path(options.world)
     if (recorded / TASKS_FILE).is_file():
-        if options != parser.parse_args([options.world, *(["--json"] if options.json else [])]):
+        if options != main.parser().parse_args(
+            [options.world, *(["--json"] if options.json else [])]
+        ):
             raise OperatorError(
                 f"{recorded} is a run: its report goes into it, and nothing is played; leave out"
                 " everything but --json"
@@ -79,7 +103,7 @@ def main(argv: list[str]) -> int:
     return exit_code(report)
 
 
-def _overrides(options: argparse.Namespace) -> list[str]:
+def _overrides(options: Arguments) -> list[str]:
     given = [
         world_override(options.world),
         *model_overrides(options),
@@ -91,7 +115,7 @@ def _overrides(options: argparse.Namespace) -> list[str]:
     if options.renamings is not None:
         given.append(f"tasks.renamings={_numbers(options.renamings, '--renamings')}")
     if options.families is not None:
-        given.append(f"tasks.families=[{','.join(options.families.split(','))}]")
+        given.append(f"tasks.families=[{','.join(options.families)}]")
     if options.out is not None:
         given.append(f"output.dir={quoted_value(str(options.out))}")
     return [*given, *options.overrides]
@@ -129,7 +153,7 @@ def _report(directory: Path, *, as_json: bool) -> None:
         say(f"\nwritten: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
 
 
-def _compare(options: argparse.Namespace) -> int:
+def _compare(options: Arguments) -> int:
     before, after = options.compare
     with Dataset.open(before) as first, Dataset.open(after) as second:
         document = compare(first, second)
@@ -155,52 +179,3 @@ def _print(document: Mapping[str, Any], page: str, *, as_json: bool) -> None:
             screen.line(line)
 
     print_document(document, show, as_json=as_json)
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth eval",
-        description="Ask a model held-out tasks of a world, and report pass@1, pass@k and pass^k"
-        " with intervals, by family, difficulty and end.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "world",
-        metavar="WORLD",
-        nargs="?",
-        help="a world's folder, the name of one that ships, or the directory of a run",
-    )
-    parser.add_argument(
-        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
-    )
-    add_model_options(parser)
-    parser.add_argument("--families", metavar="A,B", help="task families (default: all)")
-    parser.add_argument(
-        "--universes", default="0", metavar="N-M", help="databases, as 100-103 or 7,8 (default: 0)"
-    )
-    parser.add_argument(
-        "--renamings",
-        metavar="N-M",
-        help="variants of names, as 6-8 or 6,7; 0 is the world's own (default: 0)",
-    )
-    parser.add_argument("--tasks", type=int, default=64, metavar="N", help="tasks (default: 64)")
-    parser.add_argument(
-        "--samples", type=int, default=1, metavar="K", help="attempts at each task (default: 1)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="chooses the tasks (default: 0)"
-    )
-    parser.add_argument(
-        "--compare",
-        nargs=2,
-        type=Path,
-        metavar=("BEFORE", "AFTER"),
-        help="two runs of the same tasks: both rates and a paired test, by family",
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where run and report go; the report of --compare"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser

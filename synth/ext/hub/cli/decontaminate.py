@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,17 +9,31 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from synth.core.cli.command import Arguments, command
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
 from synth.core.dataset.subset import write_subset
 from synth.core.foundation.standard_output import stdout
 from synth.core.report.screen import Screen, safe_line
 from synth.errors import OperatorError
-from synth.ext.evaluation.cli.against import add_against
 from synth.ext.exporters.job import check_target
 from synth.ext.hub.contamination import COLUMNS, Benchmark, Overlap, benchmarks, overlaps
 
-_EXAMPLES = """\
+HELP = """synth decontaminate
+
+List the rows that overlap with texts of benchmarks: user turns, replies and answers that share 13
+words in a row with a text, hold a text of 8 to 12 words as a whole, or are a near-duplicate of one.
+Exit code 1 if there are such rows and no --out.
+
+arguments:
+  PATH...             a run's directory, a .parquet file or a folder of them; several read as one
+options:
+  --against FILE|FOLDER  a benchmark: JSON, JSONL, Parquet, text (required) (repeatable)
+  --out FILE          write the other rows, with all their columns, as one Parquet file
+  --limit N|0         rows to list; 0 for all [default: 50]
+  --force             replace the file if it exists
+  --json              print every overlap as JSON
+
 examples:
   synth decontaminate out/ehr --against tau2-bench/data
   synth decontaminate out/ehr out/shop --against bfcl.jsonl --against dev.json --json
@@ -31,14 +44,12 @@ _LISTED = 50
 _SHOWN = 60
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 1 if rows overlap and ``--out`` does not leave them out, else 0.
 
     Raises OperatorError or DatasetError, which the dispatcher prints.
     """
-    options = make_parser().parse_args(argv)
-    if options.limit < 0:
-        raise OperatorError(f"--limit is a number of rows, or 0 for all, not {options.limit}")
     held = benchmarks(options.against)
     with open_datasets(options.path) as dataset:
         found = _Found(held)
@@ -104,7 +115,7 @@ def _read(dataset: Dataset, found: _Found, out: Path | None, *, force: bool) -> 
     return write_subset(dataset, out, columns, found.is_clean)
 
 
-def _show(found: _Found, name: str, options: argparse.Namespace) -> None:
+def _show(found: _Found, name: str, options: Arguments) -> None:
     screen = Screen()
     for one in found.benchmarks:
         screen.line(f"{one.name}: {one.texts:,} texts, {len(one.found):,} of them found")
@@ -136,39 +147,3 @@ def _line(row: Mapping[str, Any], overlap: Overlap) -> list[str]:
     cut = shared if len(shared) <= _SHOWN else f"{shared[:_SHOWN]}..."
     where = [row["trajectory_id"], row["family"], overlap.place, overlap.how]
     return [*where, cut, safe_line(Path(overlap.file).name)]
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth decontaminate",
-        description="List the rows that overlap with texts of benchmarks: user turns, replies and"
-        " answers\nthat share 13 words in a row with a text, hold a text of 8 to 12 words as a"
-        " whole, or are\na near-duplicate of one. Exit code 1 if there are such rows and no --out.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "path",
-        type=Path,
-        nargs="+",
-        metavar="PATH",
-        help="a run's directory, a .parquet file or a folder of them; several are read as one",
-    )
-    add_against(parser, "rows that overlap with them are listed", required=True)
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write the rows that do not overlap, with all their columns, as one Parquet file",
-    )
-    parser.add_argument(
-        "--limit",
-        type=int,
-        default=_LISTED,
-        metavar="N",
-        help=f"rows to list; 0 for all ({_LISTED})",
-    )
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-    parser.add_argument("--json", action="store_true", help="print every overlap as JSON")
-    return parser

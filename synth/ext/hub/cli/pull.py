@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
+from synth.core.cli.command import Arguments, command
 from synth.core.foundation.standard_output import say
-from synth.ext.hub.cli.push import require_hub
 from synth.plugins import resolve
 
-_EXAMPLES = """\
+HELP = """synth pull
+
+Fetch a run that was published with `synth push`. Its shards are held against its manifest; nothing
+of it is executed.
+
+arguments:
+  ORG/NAME            the dataset's name on the Hub
+  [DIR]               default: ./NAME
+options:
+  --revision REV      a branch, tag or commit
+
 examples:
   synth pull acme/ehr                      into ./ehr
   synth pull acme/ehr out/ehr --revision v1
@@ -17,29 +26,13 @@ examples:
 """
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError."""
-    options = make_parser().parse_args(argv)
-    require_hub()
-    directory = options.path or Path(options.repo.rpartition("/")[2])
-    manifest = resolve("synth.ext.hub.pull:pull")(options.repo, directory, options.revision)
+    directory = options.dir or Path(options.org_name.rpartition("/")[2])
+    manifest = resolve("synth.ext.hub.pull:pull")(options.org_name, directory, options.revision)
     counts = manifest["counts"]
     say(f"{counts['rows']} rows of {manifest['identity']['env']} in {directory}")
     say(f"next: synth inspect {directory}")
     say(f"      synth replay {directory}   (its world has code: you are asked first)")
     return 0
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth pull",
-        description="Fetch a run that was published with `synth push`. Its shards are held against"
-        " its manifest; nothing of it is executed.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("repo", metavar="ORG/NAME", help="the dataset's name on the Hub")
-    parser.add_argument("path", type=Path, nargs="?", metavar="DIR", help="default: ./NAME")
-    parser.add_argument("--revision", metavar="REV", help="a branch, tag or commit")
-    return parser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import sys
@@ -11,11 +10,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import IO
 
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.live_options import (
-    add_limit_options,
-    add_task_options,
+    LIMITS,
+    TASKS,
     address_json,
-    check_limits,
     prepared,
     token_of,
     until_signal,
@@ -28,10 +27,22 @@ from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.remote_model import REMOTE, RemoteConversation, RemoteModel
 from synth.ext.serving.live.session_registry import SessionRegistry, SessionReport
 from synth.ext.serving.live.world import open_live
-from synth.plugins import find_module, resolve
+from synth.plugins import resolve
 from synth.prepare import PreparedRun
 
-EPILOG = """examples:
+HELP = f"""synth mcp
+
+Serve a world over the Model Context Protocol, so that any agent can play its tasks.
+
+{TASKS}
+  --http              streamable HTTP instead of standard input and output
+  --sessions N        sessions at once [default: 16]
+{LIMITS}
+  --record DIR        record the rollouts as a dataset
+  --model-name NAME   who plays, for the column `model` [default: mcp]
+  --scores FILE       append a line of JSON for each session
+
+examples:
   synth mcp ehr_db                            by standard input and output, for a client that
                                               starts this command
   synth mcp ehr_db --http --port 8765         streamable HTTP on 127.0.0.1, with a token
@@ -41,7 +52,8 @@ EPILOG = """examples:
 Every session is one rollout on a fresh sandbox: the task is the prompt `task`, the policy the
 resource synth://policy, and the user answers the tool reply_to_user. With --http a session is a
 path of its own, /mcp/NAME. --record makes a dataset of the rollouts, for `synth inspect`, `replay`,
-`grade` and `export`. The player never gets the score."""
+`grade` and `export`. The player never gets the score.
+"""
 
 STDIO = "synth.ext.serving.mcp.transports:serve_stdio"
 HTTP = "synth.ext.serving.mcp.transports:serve_http"
@@ -50,12 +62,9 @@ TURNS = 100
 """Turns of a rollout unless ``agent.max_turns`` says otherwise: each call of a client is a turn."""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Serve until the client leaves, or until SIGINT or SIGTERM; returns 0."""
-    options = make_parser().parse_intermixed_args(argv)
-    check_limits(options)
-    if find_module("mcp") is None or find_module("uvicorn") is None:
-        raise OperatorError("synth mcp needs the MCP SDK: pip install 'synth-worlds[mcp]'")
     token = token_of(options.token_env)
     model = [f"model.kind={REMOTE}", f"model.name={quoted_value(options.model_name)}"]
     run = prepared(options, [*model, f"agent.max_turns={TURNS}"])
@@ -65,33 +74,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth mcp",
-        description="Serve a world over the Model Context Protocol, so that any agent can play its"
-        " tasks.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_task_options(parser)
-    parser.add_argument(
-        "--http", action="store_true", help="streamable HTTP instead of standard input and output"
-    )
-    add_limit_options(parser)
-    parser.add_argument(
-        "--record", type=Path, metavar="DIR", help="record the rollouts as a dataset"
-    )
-    parser.add_argument(
-        "--model-name", default="mcp", metavar="NAME", help="who plays, for the column `model`"
-    )
-    parser.add_argument(
-        "--scores", type=Path, metavar="FILE", help="append a line of JSON for each session"
-    )
-    return parser
-
-
-async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
+async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
     directory: Path | None = options.record and options.record.expanduser().absolute()
     model = RemoteModel(options.model_name, RemoteConversation())
     async with AsyncExitStack() as stack:
@@ -111,7 +94,7 @@ async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> N
             await until_signal(resolve(STDIO)(book, run.world.name))
 
 
-async def _serve_http(book: SessionRegistry, options: argparse.Namespace, token: str) -> None:
+async def _serve_http(book: SessionRegistry, options: Arguments, token: str) -> None:
     serving = resolve(HTTP)(
         book, Path(options.world).name, token, port=options.port, at_once=options.sessions
     )
@@ -130,7 +113,7 @@ async def _serve_http(book: SessionRegistry, options: argparse.Namespace, token:
 
 
 @contextlib.contextmanager
-def _reports(options: argparse.Namespace) -> Generator[Callable[[SessionReport], None]]:
+def _reports(options: Arguments) -> Generator[Callable[[SessionReport], None]]:
     """Open the place of scores: a file, or else standard error.
 
     A client that starts this command may show its standard error to the player, so with standard

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 from contextlib import AsyncExitStack
 
+from synth.core.cli.command import Arguments, command
 from synth.core.cli.live_options import (
-    add_limit_options,
-    add_task_options,
+    LIMITS,
+    TASKS,
     address_json,
-    check_limits,
     prepared,
     token_of,
     until_signal,
@@ -24,21 +23,31 @@ from synth.ext.serving.guarded import LOOPBACK
 from synth.ext.serving.live.world import open_live
 from synth.prepare import PreparedRun
 
-EPILOG = """examples:
+HELP = f"""synth serve-env
+
+Serve a world as an environment over HTTP: a session is a task in a fresh sandbox; steps are tool
+calls or words, and the verifiers score its end.
+
+{TASKS}
+  --sessions N        sessions at once [default: 256]
+{LIMITS}
+  --host HOST         the address to listen at [default: 127.0.0.1]
+
+examples:
   synth serve-env shop --count 500 --port 8770 --sessions 256
   synth serve-env ehr_db --families record_heart_rate,note_allergy --universe 3 agent.max_turns=12
   curl -X POST -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-      -d '{"task": 0}' http://127.0.0.1:8770/sessions
+      -d '{{"task": 0}}' http://127.0.0.1:8770/sessions
 
 synth.ext.serving.environment.client.EnvClient is a client without dependencies. A session is a
 lease of one sandbox: it ends with its task, when it is closed, or when nobody uses it for --idle
-seconds."""
+seconds.
+"""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Serve until SIGINT or SIGTERM; returns 0."""
-    options = make_parser().parse_intermixed_args(argv)
-    check_limits(options)
     token = token_of(options.token_env)
     run = prepared(options, ["model=scripted"])
     if run.spec.record["agent"]["middleware"]:
@@ -50,25 +59,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth serve-env",
-        description="Serve a world as an environment over HTTP: a session is a task in a fresh"
-        " sandbox; steps are tool calls or words, and the verifiers score its end.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_task_options(parser)
-    add_limit_options(parser)
-    parser.set_defaults(sessions=256)
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)"
-    )
-    return parser
-
-
-async def _serve(run: PreparedRun, options: argparse.Namespace, token: str) -> None:
+async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
     async with AsyncExitStack() as stack:
         live = await stack.enter_async_context(open_live(run))
         sessions = EnvSessions(

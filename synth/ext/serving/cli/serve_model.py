@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import ipaddress
 import json
@@ -15,6 +14,7 @@ import sys
 from contextlib import AsyncExitStack
 from typing import Literal
 
+from synth.core.cli.command import Arguments, command
 from synth.core.config.compose import compose
 from synth.core.foundation.credentials import ADVICE, is_variable_name
 from synth.core.foundation.standard_output import say
@@ -22,21 +22,36 @@ from synth.errors import OperatorError
 from synth.ext.serving.known_rollouts import Served, open_served, run_command
 from synth.ext.serving.openai_server import serve
 
-EPILOG = """examples:
+HELP = """synth serve-model
+
+Serve the scripted expert, or what was said in a recorded run, as an OpenAI-compatible endpoint: for
+tests, demos and dry runs of a cluster.
+
+arguments:
+  [key=value...]      overrides, as `synth run` takes them
+options:
+  --host HOST         the address to listen at [default: 127.0.0.1]
+  --port PORT         0 takes a free one [default: 0]
+  --api-key-env NAME  demand the key that this environment variable holds
+  --verbose           a line on standard error for each request
+  --json              print URL, model and command as JSON, on one line
+
+examples:
   synth serve-model env=ehr_db tasks.count=200 seed=7            the expert, for this plan's tasks
   synth serve-model env=shop model.mistakes=[wrong_argument]     it errs as it does in process
   synth serve-model model=replay model.path=out/ehr              what was said in a recorded run
   synth serve-model --host 0.0.0.0 --port 8000 --api-key-env SERVE_KEY --verbose
 
 The overrides are those of `synth run`, and the `synth run` that is printed plays what is served.
-Ctrl-C ends it."""
+Ctrl-C ends it.
+"""
 
 
-def main(argv: list[str]) -> int:
+@command(HELP)
+def main(options: Arguments) -> int:
     """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError before that, which the
     dispatcher prints.
     """
-    options = make_parser().parse_intermixed_args(argv)
     key = _key(options.api_key_env)
     (composed,) = compose(options.overrides)
     log = logging.getLogger("synth.requests") if options.verbose else None
@@ -46,35 +61,6 @@ def main(argv: list[str]) -> int:
     with open_served(composed.config) as served:
         asyncio.run(_serve(served, options, key, log))
     return 0
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = argparse.ArgumentParser(
-        prog="synth serve-model",
-        description="Serve the scripted expert, or what was said in a recorded run, as an"
-        " OpenAI-compatible endpoint:\n"
-        "for tests, demos and dry runs of a cluster.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "overrides", nargs="*", metavar="key=value", help="overrides, as `synth run` takes them"
-    )
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen at (default: this machine only)"
-    )
-    parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
-    parser.add_argument(
-        "--api-key-env", metavar="NAME", help="demand the key that this environment variable holds"
-    )
-    parser.add_argument(
-        "--verbose", action="store_true", help="a line on standard error for each request"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print URL, model and command as JSON, on one line"
-    )
-    return parser
 
 
 def _key(name: str | None) -> str | None:
@@ -93,7 +79,7 @@ def _key(name: str | None) -> str | None:
 
 
 async def _serve(
-    served: Served, options: argparse.Namespace, key: str | None, log: logging.Logger | None
+    served: Served, options: Arguments, key: str | None, log: logging.Logger | None
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -139,7 +125,7 @@ def _is(host: str, what: Literal["is_unspecified", "is_loopback"]) -> bool:
         return host == "localhost" and what == "is_loopback"
 
 
-def _announce(served: Served, url: str, options: argparse.Namespace) -> None:
+def _announce(served: Served, url: str, options: Arguments) -> None:
     command = shlex.join(run_command(served, url, options.api_key_env))
     if options.json:
         say(

@@ -98,7 +98,7 @@ def test_too_many_rows_are_refused_with_both_ways_out(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--limit", "0"], "--limit is a number of rows of at least 1, not 0"),
+        (["--limit", "0"], "argument --limit: '0' must be a whole number of at least 1"),
         (["--out", "/no/such/folder/view.html"], "cannot write /no/such/folder/view.html"),
         (["--serve", "--limit", "3"], "leave out --limit, --where and --out"),
     ],
