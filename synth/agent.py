@@ -23,7 +23,7 @@ from synth.core.types.events import CompletionEvent, NotExecutedEvent
 from synth.core.types.reply import Act
 from synth.errors import ContextOverflow, ModelError, OperatorError
 from synth.middleware import AgentMiddleware, StopAgent
-from synth.model import Completion, Conversation, missing_answer
+from synth.model import Completion, Conversation, first_answer, missing_answer
 from synth.task import Message
 from synth.user import UserTurn
 from synth.verdict import StopReason
@@ -245,7 +245,8 @@ class ReactAgent:
     async def _first(self, agent: AgentState) -> tuple[Completion, CompletionReading]:
         """Return the first turn; without one there is no agent that could be judged.
 
-        Raises ModelError, or the endpoint's ContextOverflow, after several requests in vain.
+        Raises ModelError, or the endpoint's ContextOverflow, after several requests in vain, and
+        ModelRefusedRequest where its filter withholds the answer.
         """
         problem: ModelError | None = None
         for _ in range(FIRST_ANSWER_TRIES):
@@ -254,7 +255,7 @@ class ReactAgent:
             except ContextOverflow as error:
                 problem = error
                 continue
-            missing = missing_answer(completion)
+            missing = missing_answer(first_answer(completion))
             calls = completion.tool_calls
             if missing is None or reading.written or any(call.name.strip() for call in calls):
                 return completion, reading

@@ -16,6 +16,7 @@ from typing import Literal
 
 from rich.console import Console
 
+from envs.tools.tool_count import MOST, tool_count
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.dataset.store.error_row import ErrorRow
@@ -223,6 +224,8 @@ class Coordinator:
             return
         if not self.writer.progress.waiting:
             return
+        if (tools := len(self.run.world.toolbox.tools)) > MOST:
+            self._say(f"note: {tool_count(tools)}")
         first = Assignment(0, job=plan.job(0, plan.task(0)), probe=True)
         answers: list[Delivery] = []
         with Waiting(f"asking {self.spec.model_name} one question", self.console):
@@ -233,7 +236,7 @@ class Coordinator:
             if answer.kind != "probed" or not answer.error_type:
                 continue
             if not answer.retryable:
-                found = refused(answer, self.spec.endpoint.base_url)
+                found = refused(answer)
                 raise OperatorError("\n".join([found, *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 

@@ -31,7 +31,7 @@ from envs.types import ToolCall
 from synth.core.models.thoughts import says_nothing
 from synth.core.types.reply import Act
 from synth.core.types.usage import Usage
-from synth.errors import ModelError
+from synth.errors import ModelError, ModelRefusedRequest
 from synth.task import Message, Task
 
 
@@ -126,6 +126,22 @@ def missing_answer(completion: Completion) -> str | None:
     ):
         return None
     return "an answer without content"
+
+
+def first_answer(completion: Completion) -> Completion:
+    """Return the answer to a rollout's first prompt. Raises
+    :class:`~synth.errors.ModelRefusedRequest` where the endpoint's filter let nothing of it
+    through: the agent has done nothing that could be judged.
+    """
+    withheld = completion.finish_reason == "content_filter"
+    if withheld and not completion.content and not completion.tool_calls:
+        raise ModelRefusedRequest(
+            "the endpoint's content filter withholds the answer to the first prompt:"
+            f" {completion.refusal or 'it gives no reason'} (change the filter, the world's words"
+            " or the model)",
+            False,
+        )
+    return completion
 
 
 def wire_seed(seed: int) -> int:

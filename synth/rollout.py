@@ -23,7 +23,7 @@ from synth.core.runner.audit_files import AuditLog
 from synth.core.types.events import injected_faults
 from synth.episode import Episode, Score
 from synth.middleware import MiddlewareMaker, start
-from synth.model import Completion, Model, Sampling
+from synth.model import Completion, Model, Sampling, first_answer
 from synth.rewards import Evidence, blame
 from synth.task import Job
 from synth.user import User
@@ -158,7 +158,8 @@ async def _probe(job: Job, context: RolloutContext) -> Completion | None:
             job.task, context.world, template, context.limits, user=context.user, seed=job.seed
         ) as episode,
     ):
-        return await context.model.probe(job.task, episode.tools, episode.messages, job.seed)
+        answer = await context.model.probe(job.task, episode.tools, episode.messages, job.seed)
+        return None if answer is None else first_answer(answer)
 
 
 def cost_of(run: AgentRun) -> dict[str, object]:

@@ -40,6 +40,7 @@ import jsonschema
 from jsonschema import Draft202012Validator
 
 from envs.errors import WorldError
+from envs.tools.portable import sent
 from envs.types import Json, Limits, ToolResult
 
 if TYPE_CHECKING:
@@ -123,18 +124,15 @@ class Tool:
     pure: bool = False
 
     def to_openai(self) -> dict[str, Json]:
-        """The tool as an OpenAI-compatible endpoint is shown it: with ``properties`` in any case,
-        which some servers and templates read unasked.
+        """The tool as an OpenAI-compatible endpoint is shown it: its parameters in the one form
+        that known servers take (:func:`envs.tools.portable.sent`).
         """
         return {
             "type": "function",
             "function": {
                 "name": self.name,
                 "description": self.description,
-                "parameters": {
-                    **self.parameters,
-                    "properties": self.parameters.get("properties", {}),
-                },
+                "parameters": sent(self.parameters),
             },
         }
 

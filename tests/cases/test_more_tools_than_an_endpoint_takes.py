@@ -6,12 +6,15 @@ OpenAI takes 128 tools: `synth new` and the dry run of a run say how many there 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from envs.tools.tool_count import tool_count
 from synth.__main__ import main
+from synth.core.foundation.shipped import examples_dir
+from tests.cases.strict_endpoint import strict_endpoint
 
 
 def schema_of(tables: int) -> str:
@@ -47,3 +50,24 @@ def test_the_dry_run_of_a_run_counts_tools_and_their_tokens(capsys: pytest.Captu
 def test_the_way_out_is_named_beyond_the_most_only():
     assert tool_count(128) == "128 tools"
     assert "--tables A,B" in tool_count(129)
+
+
+def test_a_run_says_it_before_it_asks_and_an_endpoint_that_refuses_names_the_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = shutil.copytree(examples_dir() / "library", tmp_path / "w")
+    with (folder / "executors.py").open("a") as file:
+        file.writelines(
+            f"\n@tool(read_only=True)\ndef more_{n}(db: Connection) -> dict:\n"
+            '    """Return nothing."""\n    return {}\n'
+            for n in range(130)
+        )
+    with strict_endpoint("few", "find_member", {"name": "Ada Kern"}) as endpoint:
+        job = [f"env.path={folder}", "tasks.families=[lend_book]", "tasks.count=1"]
+        assert main(["run", *job, *endpoint.overrides, f"output.dir={tmp_path / 'o'}"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    before, refused, after = said.partition("the endpoint refuses the first call")
+    assert "135 tools, and some endpoints take 128 at most" in before
+    assert refused
+    assert "synth new --tables A,B" in after
+    assert endpoint.refused

@@ -122,7 +122,7 @@ REFUSED = {
     "bad parameter": (
         400,
         {"error": {"message": "Unsupported parameter: 'temperature'"}},
-        "Leave the parameter out",
+        "leave the parameter out",
     ),
     "another name of the limit": (
         400,
@@ -133,6 +133,21 @@ REFUSED = {
         400,
         {"error": {"message": "max_completion_tokens: Extra inputs are not permitted"}},
         "model.options.max_tokens_key=max_tokens",
+    ),
+    "too many tools": (
+        400,
+        {"error": {"message": "Invalid 'tools': array too long. Expected at most 128."}},
+        "synth new --tables A,B",
+    ),
+    "a schema that does not compile": (
+        400,
+        {"error": {"message": "Failed to initialize samplers: failed to parse grammar"}},
+        "synth check WORLD names the keyword",
+    ),
+    "a filter": (
+        400,
+        {"error": {"message": "The response was filtered", "code": "content_filter"}},
+        "change the filter",
     ),
     "context overflow": (
         400,

@@ -5,12 +5,14 @@ same either way.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from envs.tools.portable import beyond
+from envs.tools.tool import Tool
 from envs.world.loader import World
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.cache import ReportCache
@@ -89,6 +91,7 @@ def check_world(
     out = WorldReport()
     with closing(FamilyChecker(folder, options)) as checker:
         out.notes += _commits(checker.world)
+        out.notes += beyond_servers(checker.world.toolbox.tools)
         names = _names(cache, checker)
         out.guess = _guess(cache, checker)
         out.personal = _lines(cache, PERSONAL, checker.personal_columns)
@@ -200,6 +203,15 @@ def _read(cache: ReportCache, job: Job) -> Any:
 
 def _entry(job: Job) -> str:
     return f"{job[0]}.{job[1]}"
+
+
+def beyond_servers(tools: Iterable[Tool]) -> list[str]:
+    """A line for each keyword of tools' schemata that some server does not take."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for tool in tools:
+        for keyword, place, why in beyond(tool.parameters):
+            places.setdefault((keyword, why), []).append(f"{tool.name}.{place}".rstrip("."))
+    return [f"`{key}` of {', '.join(where)}: {why}" for (key, why), where in places.items()]
 
 
 _CONNECTION = "Connection"

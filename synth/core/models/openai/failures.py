@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from synth.core.foundation.credentials import Redactor
+from synth.core.models.openai.dialects import advice
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 
 _RETRYABLE = frozenset({408, 409, 424, 425, 429, 498, 499})
@@ -130,7 +131,6 @@ _FILTERED = re.compile(
     r" sensitive|content exists risk",
     re.IGNORECASE,
 )
-_REASONING = re.compile(r"reasoning_content|(?<=[`'\".])(?:reasoning|thinking)(?=[`'\"])")
 _STATUS = re.compile(r"[45][0-9]{2}")
 _NEVER_FITS = re.compile(r"request too large", re.IGNORECASE)
 _WAITS = (("retry-after-ms", 1000.0), ("retry-after", 1.0))
@@ -209,7 +209,10 @@ def failure(
         return ModelRefusedRequest(message, False, status)
     if _rejects_key(status, body_error):
         return ModelAuthError(
-            f"{message} (check the key, its rights and the account's quota)", False, status
+            f"{message} (the variable that model.api_key_env names must hold a key with rights"
+            " and credit)",
+            False,
+            status,
         )
     if status == 429:
         never_fits = _NEVER_FITS.search(body_error.message) is not None
@@ -225,20 +228,9 @@ def failure(
         return _passing(message, status, headers)
     if status == 413:  # whatever a proxy's page calls it
         return ContextOverflow(message, False, status)
-    return ModelRefusedRequest(message + _advice(status, body_error.message, echoed), False, status)
-
-
-def _advice(status: int, words: str, echoed: str | None) -> str:
-    """Return what to do about a refusal, as far as it is known."""
-    if status == 404:
-        return " (check the base URL, which usually ends in /v1, and the model's name)"
-    if (named := _REASONING.search(words)) is None:
-        return ""
-    if echoed is None:
-        return (
-            f" (model.options.echo_reasoning={named[0]} sends the reasoning of earlier turns back)"
-        )
-    return f" (model.options.echo_reasoning=null does not send {echoed})"
+    base = url.removesuffix("/models").removesuffix("/chat/completions")
+    mends = advice(status, body_error.message, base, echoed)
+    return ModelRefusedRequest(f"{message} ({mends})" if mends else message, False, status)
 
 
 def _rejects_key(status: int, body_error: BodyError) -> bool:

@@ -38,7 +38,9 @@ _STREAM = b',"stream":true'
 PROBE_TOKENS = 16
 """Output tokens of the answer to a probe, at most."""
 
-_ABOUT_THE_CAP = re.compile(r"max_(?:completion_|output_)?tokens|output limit", re.IGNORECASE)
+_ABOUT_THE_CAP = re.compile(
+    r"(?<!model\.)(?<!options\.)max_(?:completion_|output_)?tokens|output limit", re.IGNORECASE
+)
 _STREAM_USAGE = b',"stream_options":{"include_usage":true}'
 
 

@@ -47,9 +47,6 @@ async def play(model: OpenAIModel, episode: Episode, limits: AgentLimits | None 
 
 
 STOPS = {
-    "400 content filter, Azure": StopReason.REFUSED,
-    "403 moderation, OpenRouter": StopReason.REFUSED,
-    "message filtered away": StopReason.REFUSED,
     "a refusal": StopReason.REFUSED,
     "content with a NUL and a surrogate": StopReason.FINISHED,
     "no length, ended by closing": StopReason.FINISHED,
@@ -60,13 +57,30 @@ STOPS = {
 
 @pytest.mark.parametrize(("name", "stop"), STOPS.items(), ids=STOPS.keys())
 async def test_an_end_that_is_data(episode: Episode, name: str, stop: StopReason) -> None:
-    """Filter, refusal and odd answers end a rollout that is scored."""
+    """Refusal and odd answers end a rollout that is scored."""
     async with raw_endpoint(SCENES[name].act) as server:
         model = OpenAIModel(Endpoint("m", server.url, max_retries=0), api_key=KEY)
         run = await play(model, episode)
         await model.aclose()
     assert run.stop_reason == stop
     assert episode.score().reward == 0.0
+
+
+@pytest.mark.parametrize(
+    "name", ["400 content filter, Azure", "403 moderation, OpenRouter", "message filtered away"]
+)
+async def test_a_filter_is_data_after_the_first_answer_and_a_fault_before(
+    episode: Episode, name: str
+) -> None:
+    """What a filter withholds at once would make a dataset of zeros."""
+    looks = sends(reply(json.dumps(called(name="list_patients")).encode()))
+    async with raw_endpoint(looks, SCENES[name].act) as server:
+        model = OpenAIModel(Endpoint("m", server.url, max_retries=3, backoff=AT_ONCE), api_key=KEY)
+        run = await play(model, episode)
+        assert run.stop_reason == StopReason.REFUSED
+        with pytest.raises(ModelRefusedRequest, match="content filter withholds"):
+            await play(model, episode)
+        await model.aclose()
 
 
 @pytest.mark.parametrize("name", ["400 context, vLLM", "500 context", "413"])
