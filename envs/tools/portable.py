@@ -59,7 +59,7 @@ def sent(parameters: Mapping[str, Json]) -> dict[str, Json]:
     return _Walk().root(parameters)
 
 
-class Finding(NamedTuple):
+class Change(NamedTuple):
     """A keyword that is not sent as it is written, the parameter that has it (empty: the tool
     itself), and which servers would fail, with what is done about it.
     """
@@ -69,7 +69,7 @@ class Finding(NamedTuple):
     why: str
 
 
-def beyond(parameters: Mapping[str, Json]) -> list[Finding]:
+def beyond(parameters: Mapping[str, Json]) -> list[Change]:
     """What :func:`sent` changes; empty for a schema that is sent as it is."""
     walk = _Walk()
     walk.root(parameters)
@@ -80,11 +80,11 @@ class _Walk:
     """One pass over a schema; ``found`` lists its changes."""
 
     def __init__(self) -> None:
-        self.found: list[Finding] = []
+        self.found: list[Change] = []
 
     def root(self, schema: Mapping[str, Json]) -> dict[str, Json]:
         if "properties" not in schema:
-            self.found.append(Finding("properties", "", _WHY["properties"]))
+            self.found.append(Change("properties", "", _WHY["properties"]))
         return self._schema({"type": "object", "properties": {}, **schema}, "", 0)
 
     def _schema(self, schema: Mapping[str, Json], place: str, depth: int) -> dict[str, Json]:
@@ -92,10 +92,10 @@ class _Walk:
         said: list[str] = []
         if "type" not in schema:
             out["type"] = _guess(schema)
-            self.found.append(Finding("type", place, _WHY["type"].format(type=out["type"])))
+            self.found.append(Change("type", place, _WHY["type"].format(type=out["type"])))
         for key, value in schema.items():
             if problem := _problem(key, value, depth):
-                self.found.append(Finding(key, place, _WHY[problem]))
+                self.found.append(Change(key, place, _WHY[problem]))
                 said.append(f"{key}: {value if isinstance(value, str) else lenient(value)}")
             elif key == "properties":
                 out[key] = {
@@ -113,7 +113,7 @@ class _Walk:
 
 
 def _problem(keyword: str, value: Json, depth: int) -> str:
-    """The reason of :data:`_WHY` for which a keyword is not sent, as its key; empty where it is sent."""
+    """The key in :data:`_WHY` of a keyword that is not sent; empty for one that is."""
     if keyword == "enum":
         texts = all(isinstance(one, str) and one for one in cast("Iterable[Json]", value))
         return "" if texts else "enum"

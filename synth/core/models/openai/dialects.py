@@ -33,7 +33,7 @@ DIALECTS = (
         r"tool[ _-]?choice.*(?:requires|--)|tool[ _-]call[ _-]?parser|enable-auto-tool",
         "the server takes no tool calls: start vLLM with --enable-auto-tool-choice and"
         " --tool-call-parser NAME, SGLang with --tool-call-parser NAME, llama.cpp with --jinja",
-        "docs.vllm.ai/en/latest/features/tool_calling, docs.sglang.io/advanced_features/tool_parser",
+        "docs.vllm.ai/en/latest/features/tool_calling, docs.sglang.io (tool parser)",
         "2026-11",
     ),
     Dialect(
@@ -46,8 +46,7 @@ DIALECTS = (
     ),
     Dialect(
         "OpenAI, gateways",
-        r"\btools\b.{0,40}(?:array )?too long|(?:at most|maximum (?:of|number)).{0,20}128.{0,20}tools"
-        r"|too many tools",
+        r"\btools\b.{0,40}too long|too many tools|(?:at most|maximum).{0,20}128.{0,20}tools",
         "offer fewer tools: make a world of fewer tables (synth new --tables A,B)",
         "anomalyco/opencode#4909",
         "2026-07",

@@ -51,5 +51,5 @@ def test_each_row_has_a_source_and_a_date_and_stands_in_the_guide():
     guide = GUIDE.read_text()
     for row in DIALECTS:
         assert re.fullmatch(r"20\d\d-\d\d", row.seen)
-        assert row.source.split(", ")[0] in guide, row
-        assert row.seen in guide
+        if row.servers != "any":
+            assert f"{row.source.split(', ')[0]}, {row.seen}" in guide, row
