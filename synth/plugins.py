@@ -271,6 +271,7 @@ REWARDS = ExtensionPoint(
         "state": "synth.core.rewards.state.verifier:StateVerifier",
         "answer": "synth.core.rewards.answer:AnswerVerifier",
         "no_write_before": "synth.core.rewards.process_gates:NoWriteBefore",
+        "read_before": "synth.core.rewards.process_gates:ReadBefore",
         "required_calls": "synth.core.rewards.process_gates:RequiredCalls",
         "forbidden_calls": "synth.core.rewards.process_gates:ForbiddenCalls",
         "says": "synth.core.rewards.reply:SaysVerifier",

@@ -23,7 +23,6 @@ from typing import Any
 from synth.ext.authoring.schema_sql import literal
 
 HERE = Path(__file__).parent
-NOW = "2024-05-15T15:00:00"
 CITIES = {
     "ATL": "Atlanta", "BOS": "Boston", "CLT": "Charlotte", "DEN": "Denver", "DFW": "Dallas",
     "DTW": "Detroit", "EWR": "Newark", "IAH": "Houston", "JFK": "New York", "LAS": "Las Vegas",
@@ -87,7 +86,7 @@ def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
     policy = domain / "policy.md"
     text = (policy if policy.exists() else domain / "policy.txt").read_text("utf-8")
     (folder / "policy.md").write_text(text, "utf-8")
-    (folder / "tasks.yaml").write_text(f'now: "{NOW}"\n')
+    shutil.copy(HERE / f"{name}.yaml", folder / "tasks.yaml")
     shutil.copy(domain / "tasks.json", folder / "actions.json")
 
 

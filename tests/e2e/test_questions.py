@@ -18,11 +18,12 @@ from tests.bird_folder import ASKED, bird_folder
 from tests.e2e.analyst import FAILING, KINDS, Analyst, kind_of, spoilt
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
+from tests.e2e.handing_in import handing_in
 
 
-def planned(count: int, universes: int) -> list[Task]:
+def planned(world: Path, count: int, universes: int) -> list[Task]:
     run = prepare(
-        from_dict({"env": {"name": "shop_sql"}, "tasks": {"count": count, "universes": universes}})
+        from_dict({"env": {"path": str(world)}, "tasks": {"count": count, "universes": universes}})
     )
     return [run.plan.task(at) for at in range(run.plan.tasks)]
 
@@ -39,12 +40,13 @@ LOW = (
 
 def played(home: Path, count: int, universes: int = 1, *more: str) -> tuple[list[Task], Analyst]:
     """Have the analyst answer the questions, 64 at a time."""
-    tasks = planned(count, universes)
+    world = handing_in(home / "worlds")
+    tasks = planned(world, count, universes)
     analyst = Analyst(tasks)
     with endpoint(analyst) as url:
         done = synth(
             "run",
-            "env=shop_sql",
+            f"env.path={world}",
             f"tasks.count={count}",
             f"tasks.universes={universes}",
             "model=openai",

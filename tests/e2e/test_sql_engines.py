@@ -15,6 +15,7 @@ import pytest
 from synth.core.dataset.reader import Dataset
 from synth.ext.text2sql.result_sets import Rules, fixed, same_rows
 from tests.e2e.command import synth
+from tests.e2e.handing_in import handing_in
 from tests.e2e.test_engines import SERVERS, variable
 
 FEW = "paid_by_method,products_of_category,refunds_for_reason,share_of_status,median_order,running_total"
@@ -37,7 +38,14 @@ class Submitted:
 def submitted(home: Path, *overrides: str) -> dict[str, Submitted]:
     """The submissions of a run by task; every one of them is right."""
     home.mkdir()
-    job = ("env=shop_sql", "runtime=inline", "runtime.concurrency=4", "seed=3", "output.dir=out")
+    world = handing_in(home / "worlds")
+    job = (
+        f"env.path={world}",
+        "runtime=inline",
+        "runtime.concurrency=4",
+        "seed=3",
+        "output.dir=out",
+    )
     shown = synth("run", *job, *overrides, cwd=home)
     assert shown.returncode == 0, shown.stderr
     found: dict[str, Submitted] = {}

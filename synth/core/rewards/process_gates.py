@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.state.columns import Columns
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, every_step
 from synth.evidence import CallRecord, Evidence, TurnRecord, Verifier
@@ -83,6 +84,72 @@ class NoWriteBefore(Verifier):
                 reason = f"call {index} ({call.name}) changed rows {wrong}"
                 return Verdict(self.name, 0.0, reason, detail=_first_wrong(index, call))
         return Verdict(self.name, 1.0, "no write came too early")
+
+
+class ReadBefore(Verifier):
+    """Passes if each call was preceded by the reads that the world's ``read_before`` demands.
+
+    The options map a tool to its reads, each a lookup or a list of which one is enough. A lookup is
+    a tool's name, or ``{tool: argument}``. It counts if it is about the same thing: the arguments that
+    it shares with the call are equal, or its result shows ``argument`` of the call (by default its
+    first one). Only calls that succeed count.
+    """
+
+    name = "read_before"
+
+    def parse_options(self, raw: object) -> Mapping[str, Sequence[Sequence[Lookup]]]:
+        demands = cast("Mapping[str, Sequence[Lookup | Sequence[Lookup]]]", raw)
+        return {
+            tool: [[one] if isinstance(one, str | Mapping) else one for one in reads]
+            for tool, reads in demands.items()
+        }
+
+    def verify(
+        self, evidence: Evidence, options: Mapping[str, Sequence[Sequence[Lookup]]]
+    ) -> Verdict:
+        past = [call for one in evidence.so_far[:-1] for call in one.calls]
+        for index, call in enumerate(evidence.calls):
+            for lookups in options.get(call.name, ()) if call.ok else ():
+                earlier = [*past, *evidence.calls[:index]]
+                if not any(is_read(earlier, call, lookup) for lookup in lookups):
+                    wanted = " or ".join(map(tool_of, lookups))
+                    reason = f"call {index} ({call.name}) was made without {wanted} before it"
+                    detail = {"first_wrong": {"call": index, "tool": call.name}}
+                    return Verdict(self.name, 0.0, reason, detail=detail)
+        return Verdict(self.name, 1.0, "everything was read before it was acted on")
+
+
+Lookup = str | Mapping[str, str]
+"""A lookup as the options have it: a tool's name, or ``{tool: argument}``."""
+
+
+def tool_of(lookup: Lookup) -> str:
+    return lookup if isinstance(lookup, str) else next(iter(lookup))
+
+
+def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup) -> bool:
+    """True if the ``earlier`` calls of a lookup are about what a call acts on."""
+    given = call.arguments or {}
+    shown = [given.get(name) for name in ([] if isinstance(lookup, str) else lookup.values())]
+    wanted, found = _values(shown or list(given.values())[:1]), set[str]()
+    for read in earlier:
+        if read.ok and read.name == tool_of(lookup):
+            asked = read.arguments or {}
+            shared = set() if shown else asked.keys() & given.keys()
+            if shared and all(_plain(asked[name]) == _plain(given[name]) for name in shared):
+                return True
+            if not shared:
+                found |= _values([asked, None if read.result is None else read.result.payload()])
+    return bool(found) and wanted <= found
+
+
+def _plain(value: object) -> str:
+    return " ".join(str(value).casefold().split())
+
+
+def _values(value: object) -> set[str]:
+    """The scalars in a value, as plain text."""
+    return {_plain(one) for _, one in named_values(value)}
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,9 @@ class FamilyTasks(TaskPool):
             answer=body.answer,
             form=self._form,
             rules=EndRules(body.compare, body.compare_answer, body.transient, body.alternatives),
-            gates=realise_gates(with_defaults(body.gates, self.world), slots),
+            gates=realise_gates(
+                with_defaults(body.gates, self.world, self.rules.read_before), slots
+            ),
             oracle_sql=body.oracle,
             user=user,
             extras={

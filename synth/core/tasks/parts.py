@@ -6,11 +6,15 @@ judged as the task that it is (:mod:`synth.core.rewards.requests`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import cast
 
+from synth.core.foundation.hashing import canonical
+from synth.core.tasks.yaml.template import names_in
 from synth.core.types.reply import GoldReply
-from synth.core.types.steps import FollowUpStep, NextStep, Step, rewritten
+from synth.core.types.steps import CallStep, FollowUpStep, NextStep, Step, every_step, rewritten
 from synth.task import GoldEnd, Task
 
 OF = "@"
@@ -32,6 +36,34 @@ def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
         steps += rewritten(part.gold, _counted_from(follow_ups))
         follow_ups += len(part.role.then)
     return steps
+
+
+def without_repeats(steps: Sequence[Step], writers: Collection[str]) -> list[Step]:
+    """Steps without the reads whose result is known from an earlier request: the same call, and no
+    write since. ``writers`` are the tools that may change rows.
+    """
+    out: list[Step] = []
+    places: dict[str, int] = {}
+    saved: Counter[str] = Counter()
+    for step in steps:
+        inner = [one for one in every_step([step]) if isinstance(one, CallStep)]
+        if any(one.tool in writers and one.fails is None for one in inner):
+            places.clear()
+        elif isinstance(step, CallStep) and step.fails is None:
+            own = [dict(step.arguments), dict(step.save)]
+            place = places.get(key := canonical([step.tool, own[0]]))
+            if place is not None and not names_in(own, "$"):
+                earlier = cast("CallStep", out[place])
+                if all(
+                    saved[name] == (earlier.save.get(name) == step.save[name]) for name in step.save
+                ):
+                    saved.update(step.save.keys() - earlier.save.keys())
+                    out[place] = replace(earlier, save={**earlier.save, **step.save})
+                    continue
+            places[key] = len(out)
+        saved.update(name for one in inner for name in one.save)
+        out.append(step)
+    return out
 
 
 def joined_end(parts: Sequence[Task], end: GoldEnd) -> GoldEnd:

@@ -13,7 +13,7 @@ from synth.core.language.wording import stem
 from synth.core.personal import People, Person
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import squeeze
-from synth.core.tasks.yaml.template import names_in
+from synth.core.tasks.yaml.template import ROWS_SAID, names_in
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
 from synth.core.types.reply import Fact, GoldReply
 from synth.core.types.steps import Action, CallStep, ReplyStep
@@ -140,7 +140,7 @@ class _Learned:
         """The fact that a reply must hold; None if the user did not ask to learn it."""
         (value,) = label.forms
         items = [item for item in _scalars(value) if not self._is_given(item)]
-        if not items:
+        if not items or (isinstance(value, list) and len(cast("list[Any]", value)) > ROWS_SAID):
             return None
         if self.everything:
             return label

@@ -19,7 +19,7 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
-from synth.core.tasks.parts import joined_end, joined_gold
+from synth.core.tasks.parts import joined_end, joined_gold, without_repeats
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
@@ -131,7 +131,9 @@ async def _prove_parts(
     message may be done in any order, so that gold also has to stand with the last one first.
     """
     parts = [await prove(part, world, template, limits) for part in task.parts]
-    whole = replace(task, parts=tuple(parts))
+    writers = {tool.name for tool in world.tools if not tool.read_only}
+    steps = without_repeats(joined_gold(parts, together=task.asked_together), writers)
+    whole = replace(task, parts=tuple(parts), gold=steps)
     async with playing(whole, world, template, limits) as gold:
         for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
             if message := _deviation(outcome, step):
@@ -141,7 +143,7 @@ async def _prove_parts(
         if message := _other_wishes(whole, gold):
             raise _conflict(task, message)
         whole = replace(whole, gold=branches_taken(whole.gold, gold.taken))
-        if whole.gold != joined_gold(parts, together=task.asked_together):
+        if whole.gold != steps:
             raise _conflict(task, "one request changes what another one comes to")
         whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
         if row := shared_row(replace(gold.evidence, task=whole)):

@@ -10,7 +10,6 @@ from envs.plugins import resolve
 from envs.quoting import backticked, quoted
 from envs.world.query import QueryResult
 from synth.core.tasks.yaml.template import sql_literal
-from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
 from synth.evidence import Ask, Evidence
 
@@ -22,14 +21,14 @@ WEAKER = "weaker query"
 
 
 def lazy_queries(
-    gold: Sequence[Move], answer: QueryResult, evidence: Evidence, ask: Ask
+    gold: Sequence[Move], answer: QueryResult, evidence: Evidence, ask: Ask, tool: str
 ) -> Iterator[Attack]:
     """Queries that need no thought; ``answer`` is the right answer on the task's own database,
-    which ``ask`` queries.
+    which ``ask`` queries, and ``tool`` takes the agent's.
     """
     quote = backticked if evidence.engine in ("mysql", "mariadb") else quoted
-    yield _submitting(gold, "no query", "the request as a query", evidence.task.prompt)
-    yield _submitting(gold, "no query", "one row of NULL", "SELECT NULL")
+    yield _asking(tool, gold, "no query", "the request as a query", evidence.task.prompt)
+    yield _asking(tool, gold, "no query", "one row of NULL", "SELECT NULL")
     known = evidence.tables
     looked_at = {act.arguments["table"] for act in acts(gold) if act.name == "describe_table"}
     tables = {
@@ -37,13 +36,13 @@ def lazy_queries(
         for name in sorted(looked_at)
     }
     for table, source in tables.items():
-        yield _submitting(gold, "whole table", f"all of {table}", f"SELECT * FROM {source}")
+        yield _asking(tool, gold, "whole table", f"all of {table}", f"SELECT * FROM {source}")
         counting = f"SELECT COUNT(*) FROM {source}"
-        yield _submitting(gold, "whole table", f"the count of {table}", counting)
+        yield _asking(tool, gold, "whole table", f"the count of {table}", counting)
     if len(answer.rows) <= MOST_ROWS and all(_plain(cell) for row in answer.rows for cell in row):
         rows = ["SELECT " + ", ".join(map(sql_literal, row)) for row in answer.rows]
         constants = " UNION ALL ".join(rows)
-        yield _submitting(gold, BY_HEART, "the right rows as constants", constants)
+        yield _asking(tool, gold, BY_HEART, "the right rows as constants", constants)
         for table, source in tables.items():
             counted = ask(f"SELECT COUNT(*) FROM {source}")
             if not isinstance(counted, QueryResult):
@@ -51,22 +50,24 @@ def lazy_queries(
             count = counted.rows[0][0]
             guard = f"(SELECT COUNT(*) FROM {source}) = {count}"
             guarded = f"SELECT * FROM ({constants}) AS known WHERE {guard}"
-            yield _submitting(gold, BY_HEART, f"the right rows while {table} has {count}", guarded)
+            yield _asking(
+                tool, gold, BY_HEART, f"the right rows while {table} has {count}", guarded
+            )
 
 
-def weaker_queries(gold: Sequence[Move], query: str) -> Iterator[Attack]:
+def weaker_queries(gold: Sequence[Move], query: str, tool: str) -> Iterator[Attack]:
     """The right query with one thing wrong."""
     for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
-        yield _submitting(gold, WEAKER, label, sql)
+        yield _asking(tool, gold, WEAKER, label, sql)
 
 
 def _plain(cell: object) -> bool:
     return cell is None or isinstance(cell, (bool, int, float, str))
 
 
-def _submitting(gold: Sequence[Move], kind: str, label: str, sql: str) -> Attack:
+def _asking(tool: str, gold: Sequence[Move], kind: str, label: str, sql: str) -> Attack:
     """The moves of gold with another query at their end."""
-    kept = [move for move in gold if isinstance(move, SayStep) or move.name != SUBMIT_SQL]
+    kept = [move for move in gold if isinstance(move, SayStep) or move.name != tool]
     last = [move for move in kept if isinstance(move, SayStep) and move.closing]
     before = [move for move in kept if move not in last]
-    return Attack(kind, label, [*before, ToolStep(SUBMIT_SQL, {"sql": sql}), *last], SUBMIT_SQL)
+    return Attack(kind, label, [*before, ToolStep(tool, {"sql": sql}), *last], tool)

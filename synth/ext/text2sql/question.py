@@ -10,6 +10,7 @@ from typing import ClassVar
 from envs.plugins import resolve
 from synth.core.tasks.yaml.base import Question
 from synth.core.tasks.yaml.models import SqlColumns, SqlGateModel, SqlRows, keys_of, words_of
+from synth.core.tasks.yaml.saves import Save
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import CallTemplate, Phrasing, SayTemplate, StepTemplate
@@ -18,32 +19,57 @@ from synth.core.tasks.yaml.words import SUBMIT_SQL
 DATABASES = 2
 """Further databases on which an answer is judged unless the gate says otherwise."""
 
-SAID = (
-    "I have handed in the query. Rows: {rows}; the first one: {first}.",
-    "Done, the query is submitted. It gives {rows} row(s), beginning with {first}.",
+RUN_SELECT = "run_select_query"
+
+ONE_ROW = (
+    "The answer: {row}.",
+    "Here it is: {row}.",
+    "I get this: {row}.",
+    "The result: {row}.",
+    "From the database: {row}.",
+    "The query gives: {row}.",
+    "What I found: {row}.",
+    "In the data: {row}.",
+    "Going by what is recorded: {row}.",
+    "As of now: {row}.",
+    "Straight from the tables: {row}.",
+    "Looked up just now: {row}.",
+    "This is it: {row}.",
+    "By the records: {row}.",
 )
-COUNTED = (
-    "I have handed in the query. Rows: {rows}.",
-    "Done, the query is submitted. It gives {rows} row(s).",
+ROWS = (
+    "Here they are: {rows}.",
+    "{count} in all: {rows}.",
+    "The database has {count} of them: {rows}.",
+    "I found {count}: {rows}.",
+    "The list: {rows}.",
+    "That gives {rows}.",
+    "{rows}; that makes {count}.",
+    "Rows found: {count}. In detail: {rows}.",
+    "The query returns {count}: {rows}.",
+    "As asked: {rows}.",
+    "This is what the data show: {rows}.",
+    "The answer has {count} rows: {rows}.",
+    "Going through the tables I get {rows}.",
+    "{count} rows: {rows}.",
 )
-"""Words about an answer in which no row is promised to be the first."""
 
 
 @dataclass(frozen=True)
 class SqlQuery(Question):
     """The compiled query of a family, the tables that it reads, whether its answer has an order,
-    and whether gold's reply ``quotes`` the first row.
+    and whether it is one row.
     """
 
     key: ClassVar[str] = "sql"
 
     sql: object
     ordered: bool
-    quotes: bool
+    one_row: bool
     tables: Sequence[object]
 
     def steps(self, scope: Scope, line: int) -> list[StepTemplate]:
-        return question_steps(self.sql, self.tables, scope, line, quotes=self.quotes)
+        return question_steps(self.sql, self.tables, scope, line, one_row=self.one_row)
 
     def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
         return read_sql_gate(value, scope, self.sql, self.ordered, line)
@@ -56,9 +82,11 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
     that cannot be read, or whose answer would not be the same each time.
     """
     line = raw.lines["sql"]
-    if SUBMIT_SQL not in scope.tools:
+    if scope.tools.keys().isdisjoint((SUBMIT_SQL, RUN_SELECT)):
         raise scope.fail(
-            f"`sql` needs the tool {SUBMIT_SQL}: tools.yaml switches it on under `builtin`", line
+            f"`sql` needs the tool {RUN_SELECT} or {SUBMIT_SQL}: tools.yaml switches it on under"
+            " `builtin`",
+            line,
         )
     for key in ("gold", "answer", "oracle", "alternatives", "cases"):
         if raw.get(key) is not None:
@@ -77,34 +105,40 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
             " value each time",
             line,
         )
-    quotes = reading.ordered or reading.one_row
     return SqlQuery(
         compiled,
         reading.ordered,
-        quotes,
+        reading.one_row,
         [scope.value(table, "table", line) for table in reading.tables],
     )
 
 
 def question_steps(
-    sql: object, tables: Sequence[object], scope: Scope, line: int, *, quotes: bool
+    sql: object, tables: Sequence[object], scope: Scope, line: int, *, one_row: bool
 ) -> list[StepTemplate]:
-    """The expert's way to the answer: the list of tables, the tables that it needs, a trial, the
-    submission.
-
-    ``quotes``: the reply quotes the first row, which the query has to promise.
+    """The expert's way to the answer: the list of tables, the tables that it needs, the query, its
+    submission where there is a tool for that, and the answer in words.
     """
-    save = {"rows": "$.row_count", **({"first": "$.rows[0:1]"} if quotes else {})}
-    texts = SAID if quotes else COUNTED
+    record = {"$compute": "record", "of": ["$.columns", "$.rows[0]"]}
+    save: dict[str, Save] = (
+        {"row": record} if one_row else {"rows": "$.rows", "count": "$.row_count"}
+    )
+    texts = ONE_ROW if one_row else ROWS
     words = Phrasing([scope.value(text, "say", line, set(save)) for text in texts])
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:
         steps.append(CallTemplate("list_tables", {}))
     if "describe_table" in scope.tools:
         steps += [CallTemplate("describe_table", {"table": table}) for table in tables]
-    if "run_select_query" in scope.tools:
-        steps.append(CallTemplate("run_select_query", {"sql": sql}))
-    return [*steps, CallTemplate(SUBMIT_SQL, {"sql": sql}, save), SayTemplate(words)]
+    asking = [tool for tool in (RUN_SELECT, SUBMIT_SQL) if tool in scope.tools]
+    for tool in asking:
+        steps.append(CallTemplate(tool, {"sql": sql}, save if tool == asking[-1] else {}))
+    return [*steps, SayTemplate(words)]
+
+
+def answering_tool(scope: Scope) -> str:
+    """The tool whose last query is the answer."""
+    return SUBMIT_SQL if SUBMIT_SQL in scope.tools else RUN_SELECT
 
 
 def read_sql_gate(
@@ -133,6 +167,7 @@ def read_sql_gate(
         )
     return {
         "query": sql,
+        "tool": answering_tool(scope),
         "ordered": ordered and rows == "bag",
         "rows": rows,
         "columns": columns,

@@ -23,7 +23,7 @@ from synth.core.tasks.yaml.words import NOW
 from synth.core.types.checks import CLOCK, TIE, Gate
 from synth.errors import TaskError
 from synth.ext.text2sql.bird import PublishedQuestion, QuestionsDocument
-from synth.ext.text2sql.question import question_steps
+from synth.ext.text2sql.question import answering_tool, question_steps
 from synth.ext.text2sql.result_sets import Rules, same_rows
 from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
 
@@ -151,7 +151,7 @@ class _QuestionReader:
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
         own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
         notes = [tag for tag, there in own.items() if there] + tags
-        return _Examined(notes, rules, self._described(read), read is not None and quotes(read))
+        return _Examined(notes, rules, self._described(read), read is not None and read.one_row)
 
     def _tells_time(self, read: Any) -> bool:
         """True if a query, or a view that it reads, depends on the present time. A view whose own
@@ -196,6 +196,7 @@ class _QuestionReader:
         hint = f"\n\nHint: {item['evidence']}" if item["evidence"] else ""
         options = {
             "query": item["sql"],
+            "tool": answering_tool(self.scope),
             "ordered": found.rules.ordered,
             "rows": "set" if found.rules.set_of_rows else "bag",
             "columns": "given",
@@ -209,7 +210,7 @@ class _QuestionReader:
             answer=None,
             compare_answer={},
             oracle={},
-            gold=steps(quotes=found.quotes),
+            gold=steps(one_row=found.one_row),
             gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
             compare=self.context.rules.compare,
             alternatives=(),
@@ -228,18 +229,13 @@ def _failure(sql: str, result: ToolResult, dialect: str) -> str:
     return f"its query fails: {(result.message or '').rstrip('.')} ({result.category})"
 
 
-def quotes(read: Any) -> bool:
-    """True if the first row of an answer is promised, so that a reply may quote it."""
-    return read.ordered or read.one_row
-
-
 @dataclass(frozen=True, slots=True)
 class _Examined:
     """A question that can be asked: its tags, the comparison of its answers, the tables to
-    describe, and whether gold's reply quotes the first row.
+    describe, and whether the answer is one row.
     """
 
     notes: Sequence[str]
     rules: Rules
     tables: Sequence[str]
-    quotes: bool
+    one_row: bool

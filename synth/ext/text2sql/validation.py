@@ -60,9 +60,9 @@ class SqlValidation(GateValidation):
         if databases is None or not isinstance(answer, QueryResult):
             return
         known = self.known_answer_possible(options, evidence)
-        for attack in lazy_queries(gold, answer, evidence, databases.own):
+        for attack in lazy_queries(gold, answer, evidence, databases.own, options["tool"]):
             if attack.kind != BY_HEART or not known:
                 yield attack
 
     def weaker(self, options: Mapping[str, Any], gold: Sequence[Move]) -> Iterator[Attack]:
-        return weaker_queries(gold, options["query"])
+        return weaker_queries(gold, options["query"], options["tool"])

@@ -29,11 +29,13 @@ size.
 
 @dataclass(frozen=True, slots=True)
 class SqlOptions:
-    """``query`` is the right one, ``databases`` the number of further databases with another answer
-    on which a query has to be right. ``notes`` are tags of the question, for the verdict.
+    """``query`` is the right one, ``tool`` the one whose last query is judged, ``databases`` the
+    number of further databases with another answer on which a query has to be right. ``notes`` are
+    tags of the question, for the verdict.
     """
 
     query: str
+    tool: str
     databases: int
     rules: Rules
     notes: Sequence[str] = ()
@@ -43,7 +45,9 @@ class SqlOptions:
         rules = Rules(
             raw["ordered"], raw["rows"] == "set", raw["columns"] == "any", raw["tolerance"]
         )
-        return cls(raw["query"], raw["databases"], rules, tuple(raw.get("notes") or ()))
+        return cls(
+            raw["query"], raw["tool"], raw["databases"], rules, tuple(raw.get("notes") or ())
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class SqlFinding:
 
 
 class SqlVerifier(Verifier):
-    """Passes if the query handed in last gives a right answer on every database that is asked.
+    """Passes if the query handed in last, or executed last where none is handed in, gives a right answer on every database that is asked.
 
     ``detail`` holds ``execution`` (execution accuracy on the task's own database), ``agrees``
     (under which rules the answers agree there: ``set``, ``bag``, ``order``), ``ties`` (rows that
@@ -86,7 +90,11 @@ class SqlVerifier(Verifier):
         databases = evidence.databases
         if databases is None:
             return Verdict(self.name, None, "the database is gone: no query can be asked of it")
-        submissions = [call for call in evidence.calls if call.name == SUBMIT_SQL]
+        submissions = [
+            call
+            for call in evidence.calls
+            if call.name == options.tool and (call.ok or options.tool == SUBMIT_SQL)
+        ]
         sql = (submissions[-1].arguments or {}).get("sql") if submissions else None
         if not isinstance(sql, str):
             reason = (

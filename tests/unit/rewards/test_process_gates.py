@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from synth.core.rewards.process_gates import NoWriteBefore
+from envs.types import ToolResult
+from synth.core.foundation.shipped import examples_dir
+from synth.core.rewards.process_gates import NoWriteBefore, ReadBefore
 from synth.core.rewards.reply import SaysVerifier, mentions
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep
+from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.rewards import CallRecord, Evidence, TurnRecord, blame
 from synth.task import GoldEnd, Task
 from synth.user import Consent, UserRole
@@ -121,6 +126,89 @@ class TestNoWriteBefore:
     def test_changes_of_ignored_columns_are_no_write(self):
         seen = played("w", compare={"stock.quantity": "ignore"})
         assert NoWriteBefore().verify(seen, ["confirm"]).score == 1.0
+
+
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "transcripts"
+TRANSCRIPTS = {
+    "airline": [
+        "gpt-4o_airline_200.json.gz",
+        "claude-opus-4.6_airline.json.gz",
+        "qwen2.5-7b_airline.json.gz",
+    ],
+    "retail": ["gpt-4.1_retail.json.gz", "gpt-4o_retail_conversations_69.jsonl.gz"],
+}
+DEMANDS = {
+    "cancel": [["get_order", "list_orders"]],
+    "swap": ["get_order", {"find_variants": "new_id"}],
+}
+
+
+def called(name: str, result: object = None, /, *, ok: bool = True, **arguments: Any) -> CallRecord:
+    return CallRecord(name, arguments, ok, None if ok else "conflict", True, (), ToolResult(result))
+
+
+def read_before(*calls: CallRecord, before: Evidence | None = None) -> Verdict:
+    task = Task("t", "f", "shop", "Please.", [])
+    gate = ReadBefore()
+    evidence = Evidence(task, (), calls, None, before=before)
+    return gate.verify(evidence, gate.parse_options(DEMANDS))
+
+
+class TestReadBefore:
+    CANCEL = called("cancel", None, number="LP-1", reason="late")
+
+    @pytest.mark.parametrize(
+        ("calls", "score"),
+        [
+            ([called("get_order", {"number": "LP-1"}, number="LP-1")], 1.0),
+            ([called("get_order", {"number": "LP-1"}, number=" lp-1")], 1.0),
+            ([called("list_orders", {"orders": [{"number": "LP-1"}]}, customer_id=4)], 1.0),
+            ([], 0.0),
+            ([called("get_order", {"number": "LP-2"}, number="LP-2")], 0.0),
+            ([called("list_orders", {"orders": [{"number": "LP-2"}]}, customer_id=4)], 0.0),
+            ([called("get_order", None, ok=False, number="LP-1")], 0.0),
+            ([called("find_variants", {"number": "LP-1"})], 0.0),
+        ],
+    )
+    def test_the_read_is_about_what_the_call_acts_on(self, calls: list[CallRecord], score: float):
+        assert read_before(*calls, self.CANCEL).score == score
+
+    def test_a_read_after_the_call_or_a_failed_call_does_not_count(self):
+        verdict = read_before(self.CANCEL, called("get_order", None, number="LP-1"))
+        assert verdict.score == 0.0
+        assert verdict.reason == (
+            "call 0 (cancel) was made without get_order or list_orders before it"
+        )
+        assert verdict.detail["first_wrong"] == {"call": 0, "tool": "cancel"}
+        assert read_before(replace(self.CANCEL, ok=False)).score == 1.0
+
+    def test_a_named_argument_is_shown_by_results_however_many_they_are(self):
+        swap = called("swap", None, number="LP-1", new_id=[7, 8])
+        seen = [called("get_order", None, number="LP-1"), called("find_variants", [{"id": 7}])]
+        assert read_before(*seen, swap).score == 0.0
+        assert read_before(*seen, called("find_variants", [{"id": 8}]), swap).score == 1.0
+
+    def test_an_earlier_request_may_have_read_it(self):
+        task = Task("t", "f", "shop", "Please.", [])
+        earlier = Evidence(task, (), [called("get_order", None, number="LP-1")], None)
+        assert read_before(self.CANCEL, before=earlier).score == 1.0
+
+    @pytest.mark.skipif(not SHARED.is_dir(), reason="the transcripts of real models are not here")
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("world", "least"), [("airline", 131), ("retail", 103)])
+    def test_real_models_read_what_the_rules_of_tau2_demand(self, world: str, least: int):
+        demands = yaml.safe_load((examples_dir() / "tau2" / f"{world}.yaml").read_text())
+        gate = ReadBefore()
+        options = gate.parse_options(demands["read_before"])
+        rollouts = [
+            rollout
+            for name in TRANSCRIPTS[world]
+            for rollout in read_transcripts(SHARED / name)
+            if rollout.success
+        ]
+        refused = [one.id for one in rollouts if gate.verify(one.evidence, options).score != 1.0]
+        assert len(rollouts) >= least
+        assert len(refused) < 0.03 * len(rollouts), refused
 
 
 def verdict(score: float | None) -> list[Verdict]:

@@ -3,9 +3,10 @@
 ``terse``
     Calls without a word, as gold has them.
 ``narrating``
-    Words beside each call: what comes next.
+    Words beside the first call of most tools.
 ``parallel``
-    Neighbouring reads in one turn, also in a loop, as far as none needs what another brings.
+    Neighbouring reads in one turn, also in a loop, as far as all their arguments were known by
+    then: none needs what another brings, and no query is written before the schema is seen.
 ``verifying``
     After a write, the last read before it once more; after a loop that writes, once.
 
@@ -17,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from functools import cached_property
+from itertools import groupby, takewhile
 from random import Random
 from types import MappingProxyType
 from typing import Final, cast
@@ -26,6 +28,7 @@ from envs.sql_errors import tells_of_transient
 from envs.types import ToolCall
 from synth.core.config.types import Style
 from synth.core.foundation.hashing import derive_seed
+from synth.core.foundation.json_leaves import named_values
 from synth.core.models.scripted.expert import (
     RETRIES,
     ExpertConversation,
@@ -36,17 +39,48 @@ from synth.core.models.scripted.expert import (
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import Action, CallStep, LoopStep, Step
 from synth.model import Completion
-from synth.task import Task
+from synth.task import Message, Task
 
-BESIDE: Final = (
-    "Let me look into that.",
-    "First I am going to call {}.",
-    "Next I will use {}.",
+LOOKING: Final = (
+    "Let me look that up.",
     "One moment, please.",
-    "I have the record. Now I'll go on with {}.",
-    "Working on it: {} is next.",
+    "I'll check that.",
+    "Let me see what we have on file.",
+    "Checking the records now.",
+    "Just a second while I look.",
+    "I'll have a look.",
+    "Let me check the details.",
+    "Let me pull that up.",
+    "I'm looking into it.",
+    "Let me make sure.",
+    "Give me a moment to check.",
+    "I'll verify that first.",
+    "Let me find that.",
+    "Looking it up.",
+    "I need to check one thing.",
+    "First, the records.",
+    "Let me see.",
+    "I'll start with what is on record.",
+    "Bear with me while I check.",
 )
-"""Words that claim nothing; braces stand for the tool."""
+CHANGING: Final = (
+    "I'll do that now.",
+    "Making the change now.",
+    "I'm entering it.",
+    "I'll take care of it now.",
+    "That can be done; one moment.",
+    "Putting it through.",
+    "I'll go ahead with it.",
+    "All checked, so I'll do it now.",
+    "I'm on it.",
+    "Then I'll make that change.",
+    "Let me put that in.",
+    "Doing it now.",
+)
+"""Words beside calls that read and calls that write. They claim nothing that is not so."""
+
+SHARE_SAID: Final = 0.7
+"""Share of tools beside whose first call a narrating expert says something."""
 
 MOST_AT_ONCE: Final = 8
 """The most calls in one turn."""
@@ -85,16 +119,20 @@ class StyledConversation(ExpertConversation):
 
 
 class Narrating(StyledConversation):
-    """Says beside each call what comes next."""
+    """Says beside the first call of most tools what it is doing, each time in other words."""
 
     style = "narrating"
 
-    def _attempt(
-        self, step: Action, tool: str, arguments: Mapping[str, object]
-    ) -> Generator[Completion, str, str]:
-        words = self._dice.choice(BESIDE).format(tool.replace("_", " "))
-        self._spoken = f"{self._spoken}\n\n{words}".strip()
-        return (yield from super()._attempt(step, tool, arguments))
+    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
+        words = self._unsaid[CHANGING if index in self._writes else LOOKING]
+        first = step.tool not in [made.tool for made in self.steps]
+        if words and first and self._dice.random() < SHARE_SAID:
+            self._spoken = f"{self._spoken}\n\n{words.pop()}".strip()
+        yield from super()._played(index, step, names)
+
+    @cached_property
+    def _unsaid(self) -> dict[tuple[str, ...], list[str]]:
+        return {words: self._dice.sample(words, len(words)) for words in (LOOKING, CHANGING)}
 
 
 class Verifying(StyledConversation):
@@ -132,15 +170,34 @@ class Parallel(StyledConversation):
 
     style = "parallel"
 
+    def __init__(self, task: Task, retries: int | None, seed: int) -> None:
+        self._told = f"{task.system} {task.prompt}".casefold()
+        super().__init__(task, retries, seed)
+
+    def next_turn(self, messages: Sequence[Message]) -> Completion:
+        self._told = " ".join(message["content"] for message in messages).casefold()
+        return super().next_turn(messages)
+
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for group in _groups(steps):
-            if len(group) > 1 and self._only_read(len(group)):
-                yield from self._together([(cast("CallStep", step), names) for step in group])
-            elif isinstance(group[0], LoopStep) and self._loop_reads(group[0], names):
-                yield from self._together(self._rounds(group[0], names))
-            else:
-                for step in group:
-                    yield from super()._steps([step], names)
+            left: Sequence[Step] = group
+            while left:
+                known = list(takewhile(lambda step: self._is_known(step, names), left))
+                if len(known) > 1 and self._only_read(len(known)):
+                    yield from self._together([(cast("CallStep", step), names) for step in known])
+                elif isinstance(left[0], LoopStep) and self._loop_reads(left[0], names):
+                    yield from self._together(self._rounds(left[0], names))
+                else:
+                    known = left[:1]
+                    yield from super()._steps(known, names)
+                left = left[max(1, len(known)) :]
+
+    def _is_known(self, step: Step, names: Mapping[str, object]) -> bool:
+        """True for a call whose arguments stand in the messages so far."""
+        if not isinstance(step, CallStep):
+            return False
+        values = named_values(self._request(step, names)[1])
+        return all(str(value).casefold() in self._told for _, value in values)
 
     def _rounds(
         self, loop: LoopStep, names: dict[str, object]

@@ -14,7 +14,7 @@ from synth.core.tasks.yaml.alternatives import names_in_end, read_alternatives
 from synth.core.tasks.yaml.answer import read_answer, submit_schema
 from synth.core.tasks.yaml.base import has_question, read_question
 from synth.core.tasks.yaml.compare import read_compare
-from synth.core.tasks.yaml.gates import Judged, read_gates
+from synth.core.tasks.yaml.gates import Judged, read_gates, read_lookups
 from synth.core.tasks.yaml.models import HonestWord, TransientWord, words_of
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map
@@ -36,14 +36,15 @@ from synth.plugins import HONEST_AGENTS, PluginError
 @dataclass(frozen=True)
 class WorldRules:
     """Rules for all families of a world: its date and time, the comparison of columns, whether
-    writes may be undone again, and the descriptions of a form of answers that they share (None:
-    each family shows its own fields).
+    writes may be undone again, the descriptions of a form of answers that they share (None:
+    each family shows its own fields), and what is read before a tool is called.
     """
 
     now: str = NOW
     compare: Mapping[str, object] = field(default_factory=dict[str, Any])
     transient: str = "allow"
     form: Mapping[str, str] | None = None
+    read_before: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def read_world_rules(top: Map, scope: Scope, queries: Queries) -> WorldRules:
         raw = scope.part(top, "form")
         form = {name: scope.text(raw, name, "`form`") for name in raw}
     compare = _compare(top, scope, queries)
-    return WorldRules(now, compare, _transient(top, scope) or "allow", form)
+    transient = _transient(top, scope) or "allow"
+    return WorldRules(now, compare, transient, form, read_lookups(top, scope))
 
 
 def read_body(

@@ -25,6 +25,7 @@ from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map, Seq
 from synth.core.tasks.yaml.step_templates import CallTemplate, StepTemplate, every_template
 from synth.core.tasks.yaml.template import fill, text_of
+from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.checks import Gate, find_gate
 from synth.errors import ConfigProblems
 from synth.plugins import QUESTIONS, REWARDS, PluginError
@@ -157,6 +158,8 @@ def _options(name: str, value: Json, scope: Scope, judged: Judged, line: int) ->
             "every family has the gate `reply`: its options are under the family's key `reply`"
         )
         raise scope.fail(message, line)
+    if name == "read_before":
+        raise scope.fail("`read_before` is a key of the file and holds for all families", line)
     if name == "no_write_before":
         return _no_write_before_gate(value, scope, judged, line)
     return _call_gate(name, value, scope, line)
@@ -205,6 +208,23 @@ def _call_gate(name: str, value: Json, scope: Scope, line: int) -> Json:
     return tools
 
 
+def read_lookups(top: Map, scope: Scope) -> Mapping[str, Json]:
+    """The key `read_before` of a world, the options of the gate of that name."""
+    raw = scope.part(top, "read_before", scope.tools)
+    for tool in raw:
+        where, reads = raw.lines[tool], _listed(raw[tool])
+        known = scope.tools[tool].get("properties", {})
+        for lookup in (one for read in reads for one in _listed(read) or [read]):
+            name, argument = _name_and_options(lookup, scope, where)
+            for word, choices in ((name, scope.tools), (argument, known)):
+                if word is not None and word not in choices:
+                    message = f"read_before {tool}: no {'tool' if word == name else 'argument'}"
+                    raise scope.fail(f"{message} {word!r}; {nearest(str(word), choices)}", where)
+        if not reads:
+            raise scope.fail(f"read_before {tool} takes a list of tools that read", where)
+    return json.loads(json.dumps(raw))
+
+
 def _listed(value: Json) -> list[Json]:
     return list(cast("list[Json]", value)) if isinstance(value, list) else []
 
@@ -239,22 +259,29 @@ def _answer_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
     return out
 
 
-def with_defaults(gates: Sequence[Gate], world: World) -> Sequence[Gate]:
-    """The gates of a family, with `reads_only` where the world declares personal columns.
+def with_defaults(
+    gates: Sequence[Gate], world: World, read_before: Mapping[str, Json]
+) -> Sequence[Gate]:
+    """The gates of a family, with `reads_only` where the world declares personal columns and
+    `read_before` where it demands reads.
 
-    A question that a query answers may be about everybody, and its answer is the query that the
-    agent hands in: the reply need not repeat it.
+    A question that a query answers may be about everybody. Where the agent hands the query in, the
+    reply need not repeat what it gives.
     """
-    if any(gate.name in QUESTIONS.builtin for gate in gates):
+    asked = [gate for gate in gates if gate.name in QUESTIONS.builtin]
+    if asked:
+        told = asked[0].options.get("tool") != SUBMIT_SQL
         return [
-            Gate(gate.name, {**(gate.options or {}), "outcome": False})
+            Gate(gate.name, {**(gate.options or {}), "outcome": told})
             if gate.name == "reply"
             else gate
             for gate in gates
         ]
     declared = any(traits.pii != NOT_PERSONAL for traits in world.columns.values())
     asked = any(gate.name == "reads_only" for gate in gates)
-    return gates if asked or not declared else [*gates, Gate("reads_only")]
+    reads = [Gate("read_before", read_before)] if read_before else []
+    own = [] if asked or not declared else [Gate("reads_only")]
+    return [*gates, *reads, *own]
 
 
 def realise_gates(gates: Sequence[Gate], slots: Mapping[str, Json]) -> tuple[Gate, ...]:

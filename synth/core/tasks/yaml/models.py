@@ -323,6 +323,9 @@ class ToolName:
     """The name of a tool of the world."""
 
 
+Read = ToolName | Annotated[dict[str, str], also(minProperties=1, maxProperties=1)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class GateModel:
     """A gate with options: exactly one of these keys."""
@@ -605,6 +608,16 @@ class TasksModel:
     ) = None
     compare: Annotated[Compare, About("How columns compare, in all families.")] | None = None
     transient: Annotated[Transient, About("The default of all families.")] | None = None
+    read_before: (
+        Annotated[
+            dict[Name, list[Read | list[Read]]],
+            About(
+                "By tool, what has to be read before it is called; of a list in the list, one is"
+                " enough. {tool: argument}: the result shows that argument of the call."
+            ),
+        ]
+        | None
+    ) = None
     form: (
         Annotated[
             dict[Property, Text],

@@ -131,6 +131,15 @@ def _times(*values: object) -> object:
     return _plain(math.prod(map(_number, values)))
 
 
+def _record(names: object, values: object) -> object:
+    """The values by name; without their names where one has none, as ``COUNT(*)``, or stands
+    alone.
+    """
+    keys, row = [str(name) for name in _list(names)], _list(values)
+    plain = len(row) > 1 and all(key.isidentifier() for key in keys)
+    return dict(zip(keys, row, strict=True)) if plain else row
+
+
 COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
     "one": ((1, 1), _one),
     "count": ((1, 1), _count),
@@ -141,6 +150,7 @@ COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
     "max_by": ((2, 2), _extreme_by(max)),
     "min_by": ((2, 2), _extreme_by(min)),
     "days_between": ((2, 2), _days_between),
+    "record": ((2, 2), _record),
     "plus": ((2, None), _plus),
     "minus": ((2, None), _minus),
     "times": ((2, None), _times),

@@ -28,6 +28,9 @@ _PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
 _SAVED = re.compile(rf"^\$({_DOTTED})$")
 _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 
+ROWS_SAID = 12
+"""The most rows of a result that a reply names, and that are asked of one."""
+
 BINDS = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL
 )
@@ -219,8 +222,11 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
 
 
 def text_of(value: Json) -> str:
-    """A value as it reads inside a sentence: lists are joined with commas, booleans are yes
-    and no, figures are rounded.
+    """A value as it reads inside a sentence: lists are joined with commas, values by name follow
+    their names, booleans are yes and no, figures are rounded. Of a list of rows the first :data:`ROWS_SAID` are named.
+
+    >>> text_of([["lost", 2], ["late", 7]])
+    'lost: 2, late: 7'
     """
     if isinstance(value, str):
         return value
@@ -229,8 +235,24 @@ def text_of(value: Json) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(text_of(item) for item in cast("list[Json]", value)) or "none"
+        items = cast("list[Json]", value)
+        if items and all(isinstance(item, list) and item for item in items):
+            rows = [_row_text(*item) for item in items[:ROWS_SAID]]
+            return ", ".join([*rows, *(["and so on"] if len(items) > ROWS_SAID else [])])
+        return ", ".join(map(text_of, items)) or "none"
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[str, Json]", value).items()
+        return ", ".join(f"{name.replace('_', ' ')}: {text_of(item)}" for name, item in pairs)
     return str(rounded(value))
+
+
+def _row_text(first: Json, *others: Json) -> str:
+    rest = ", ".join(map(text_of, others))
+    return (
+        f"{text_of(first)} ({rest})"
+        if others[1:]
+        else ": ".join(filter(None, [text_of(first), rest]))
+    )
 
 
 def rounded(value: Json) -> Json:

@@ -7,6 +7,7 @@ from typing import Any
 
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.perturbations import other_fact, other_values
+from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.parts import request_of
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
@@ -29,8 +30,8 @@ def mutants(
     elsewhere: Sequence[ToolStep] = (),
 ) -> Iterator[Attack]:
     """Mutants of gold: a write left out, repeated or made with another argument, a stray write,
-    another answer; with a user, a question or a confirmation left out or wrong; where writes may
-    not be undone, a write that is undone.
+    another answer; a write without the reads that it needs; with a user, a question or a
+    confirmation left out or wrong; where writes may not be undone, a write that is undone.
 
     ``schemas`` are the tools' parameters: another argument is one that the tool would accept.
     ``elsewhere`` are calls of other tasks: their arguments are the most likely mistakes.
@@ -44,6 +45,7 @@ def mutants(
             yield from _answer_mutants(move, before, after)
         elif move.writes:
             yield from _write_mutants(move, before, after, schemas, elsewhere)
+            yield from _unread_mutants(move, before, after, task)
     yield from _stray_writes(gold, strays, task)
 
 
@@ -80,6 +82,24 @@ def _write_mutants(
             changed = ToolStep(name, {**write.arguments, argument: other}, writes=True)
             label = f"{name} {argument}={other!r} instead of {value!r}"
             yield Attack(CHANGED, label, [*before, changed, *after], name)
+
+
+def _unread_mutants(
+    write: ToolStep, before: Sequence[Move], after: Sequence[Move], task: Task | None
+) -> Iterator[Attack]:
+    """The write without the reads that have to come before it."""
+    gate = None if task is None else task.gate("read_before")
+    demands = ReadBefore().parse_options({} if gate is None else gate.options)
+    for lookups in demands.get(write.name, ()):
+        tools = set(map(tool_of, lookups))
+        kept = [
+            move
+            for move in before
+            if isinstance(move, SayStep) or move.writes or move.name not in tools
+        ]
+        if not any(isinstance(move, ToolStep) and move.name in tools for move in kept):
+            label = f"{write.name} without {' or '.join(sorted(tools))}"
+            yield Attack("skip read", label, [*kept, write, *after], write.name)
 
 
 def _stray_writes(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar, cast
 
 from synth.core.models.scripted.expert import ExpertConversation, Play
-from synth.core.models.scripted.styles import BESIDE
+from synth.core.models.scripted.styles import LOOKING
 from synth.core.types.steps import Action, AskStep, ConfirmStep, Step, rewritten
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
 from synth.model import Completion, Conversation
@@ -56,8 +56,7 @@ class TalkingExpert(ExpertConversation):
 
 class _Narrating(TalkingExpert):
     def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        words = BESIDE[len(self.steps) % len(BESIDE)]
-        yield Completion(content=words.format(tool.replace("_", " ")))
+        yield Completion(content=f"{LOOKING[len(self.steps) % len(LOOKING)]} I'll use {tool}.")
 
 
 class _Greeting(TalkingExpert):

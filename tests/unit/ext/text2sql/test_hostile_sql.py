@@ -80,15 +80,13 @@ def task(world: World) -> Task:
 
 
 def judged(
-    world: World, template: Template, task: Task, *queries: str
+    world: World, template: Template, task: Task, *queries: str, tool: str = "submit_sql"
 ) -> tuple[Verdict, float | None]:
-    """The sql gate's verdict, and the reward; the submitting tool calls themselves are not
-    executed.
-    """
+    """The sql gate's verdict, and the reward; the calls of the tool themselves are not executed."""
 
     async def work(episode: Episode) -> Any:
         for sql in queries:
-            await episode.call("submit_sql", {"sql": "SELECT 1"})
+            await episode.call(tool, {"sql": "SELECT 1"})
             episode.calls[-1] = replace(episode.calls[-1], arguments={"sql": sql})
         await episode.say("Done.")
         return await episode.scored()
@@ -117,10 +115,11 @@ def test_a_bomb_is_a_wrong_answer_on_a_server_too(engine: str):
         source = FamilyTasks(world, made, ["refunds_for_reason"], 0)
         asked = asyncio.run(prove(source.task("refunds_for_reason", 0, 0), world, made))
         for name, sql in ANYWHERE.items():
-            verdict, reward = judged(world, made, asked, sql)
+            verdict, reward = judged(world, made, asked, sql, tool="run_select_query")
             assert (verdict.score, reward) == (0.0, 0.0), name
             assert verdict.detail["category"] in {"timeout", "limit_exceeded"}, (name, verdict)
-        assert judged(world, made, asked, asked.gates[1].options["query"])[1] == 1.0
+        right = asked.gates[1].options["query"]
+        assert judged(world, made, asked, right, tool="run_select_query")[0].score == 1.0
 
 
 @pytest.mark.parametrize("name", BOMBS)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from envs.sandboxes.base import Template
 from envs.tools.sql.critic import read_query
-from envs.world.loader import load_world
+from envs.world.loader import World, load_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.template import compile_sql, fill, sql_literal
 from synth.core.types.steps import CallStep, ReplyStep
+from synth.core.validation.prove import prove
+from synth.episode import Episode
 from synth.errors import TaskError
 from synth.task import Task
 from tests.unit.asking_world import FILES, asking_world
@@ -54,16 +58,12 @@ def test_gold_looks_before_it_asks(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("family", "quotes"), [("days", True), ("average", False), ("guests", True)]
+    ("family", "said"), [("days", "rows"), ("average", "rows"), ("guests", "row")]
 )
-def test_a_row_is_quoted_only_where_one_is_promised_to_be_the_first(
-    tmp_path: Path, family: str, quotes: bool
-):
-    """By an order, or because there is one row only."""
+def test_the_reply_holds_the_answer(tmp_path: Path, family: str, said: str):
     reply = tasks_of(source(tmp_path), family)[0].gold[-1]
     assert isinstance(reply, ReplyStep)
-    assert ("first" in reply.always) is quotes
-    assert "rows" in reply.always
+    assert said in reply.always
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,38 @@ def with_changed(old: str, new: str) -> Mapping[str, str]:
     return {"tasks.yaml": text[:at] + new + text[at + len(old) :]}
 
 
-def test_a_world_without_submit_sql_cannot_ask(tmp_path: Path):
-    with pytest.raises(TaskError, match="`sql` needs the tool submit_sql"):
-        source(tmp_path, {"tools.yaml": "- builtin: [run_select_query]\n"})
+def test_a_world_without_a_tool_that_takes_queries_cannot_ask(tmp_path: Path):
+    with pytest.raises(TaskError, match="`sql` needs the tool run_select_query or submit_sql"):
+        source(tmp_path, {"tools.yaml": "- builtin: [list_tables]\n"})
+
+
+def test_where_nothing_is_handed_in_the_last_query_and_the_words_are_the_answer(tmp_path: Path):
+    """A right query with other words earns nothing, nor do right words with another query last."""
+    made = source(tmp_path, {"tools.yaml": "- builtin: [list_tables, run_select_query]\n"})
+    task = tasks_of(made, "guests")[0]
+    right = task.gates[1].options["query"]
+    assert [step.word for step in task.gold] == ["list_tables", "run_select_query", "say"]
+    with made.world.template() as template:
+        task = asyncio.run(prove(task, made.world, template))
+        count = task.end.reply["said"][-1]
+        for queries, words, reward in (
+            ([right], count, 1.0),
+            (["SELECT 1", right], count, 1.0),
+            ([right, "SELECT 1"], count, 0.0),
+            ([right], "I have looked into it.", 0.0),
+            ([], count, 0.0),
+        ):
+            assert asyncio.run(_answered(task, made.world, template, queries, words)) == reward
+
+
+async def _answered(
+    task: Task, world: World, template: Template, queries: Sequence[str], words: str
+) -> float | None:
+    with Episode(task, world, template) as episode:
+        for sql in queries:
+            await episode.call("run_select_query", {"sql": sql})
+        await episode.say(words)
+        return (await episode.scored()).reward
 
 
 def test_literals_in_written_gold(tmp_path: Path):

@@ -122,7 +122,7 @@ def test_lazy_queries_read_tables_under_their_whole_name(tmp_path: Path):
         def own(sql: str) -> QueryResult | ToolResult:
             return ask(sandbox, template.tables, sql, Limits(read_only=True))
 
-        found = lazy_queries([look], QueryResult(("n",), ((7,),)), evidence, own)
+        found = lazy_queries([look], QueryResult(("n",), ((7,),)), evidence, own, "submit_sql")
         sent = [one.moves[-1].arguments["sql"] for one in found if one.kind != "no query"]
         assert len(sent) == 4
         assert all(isinstance(own(sql), QueryResult) for sql in sent)
