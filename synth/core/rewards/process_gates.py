@@ -130,12 +130,13 @@ def tool_of(lookup: Lookup) -> str:
 def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup) -> bool:
     """True if the ``earlier`` calls of a lookup are about what a call acts on."""
     given = call.arguments or {}
-    shown = [given.get(name) for name in ([] if isinstance(lookup, str) else lookup.values())]
+    argument = None if isinstance(lookup, str) else next(iter(lookup.values()))
+    shown = [] if argument is None else [given.get(argument)]
     wanted, found = _values(shown or list(given.values())[:1]), set[str]()
     for read in earlier:
         if read.ok and read.name == tool_of(lookup):
             asked = read.arguments or {}
-            shared = set() if shown else asked.keys() & given.keys()
+            shared = set[str]() if shown else asked.keys() & given.keys()
             if shared and all(_plain(asked[name]) == _plain(given[name]) for name in shared):
                 return True
             if not shared:

@@ -237,7 +237,7 @@ def text_of(value: Json) -> str:
     if isinstance(value, list):
         items = cast("list[Json]", value)
         if items and all(isinstance(item, list) and item for item in items):
-            rows = [_row_text(*item) for item in items[:ROWS_SAID]]
+            rows = [_row_text(*cast("list[Json]", item)) for item in items[:ROWS_SAID]]
             return ", ".join([*rows, *(["and so on"] if len(items) > ROWS_SAID else [])])
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
