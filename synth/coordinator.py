@@ -29,17 +29,16 @@ from synth.core.runner.breaker import Breaker, Budget
 from synth.core.runner.callbacks import make_callbacks
 from synth.core.runner.interrupts import Interrupts
 from synth.core.runner.ordered_tasks import OrderedTasks, ProvingStopped
-from synth.core.runner.preflight import refused
 from synth.core.runner.progress import ProgressView, Waiting
-from synth.core.runner.rate_limits.governor import Governor
 from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.core.runner.runtimes.base import make_runtime
-from synth.core.runner.setup import RunSpec, Workload
+from synth.core.runner.setup import Workload
 from synth.core.runner.totals import STATS, Totals
-from synth.core.runner.worker_messages import Assignment, Delivery, Quota
+from synth.core.runner.worker_messages import Assignment, Delivery
 from synth.core.telemetry.base import RunStart
 from synth.dispatcher import Dispatcher, StopSignal
 from synth.errors import OperatorError, TaskError
+from synth.plugins import resolve
 from synth.prepare import PreparedRun
 from synth.task import Task
 
@@ -80,14 +79,6 @@ class RunReport:
     uploaded: str | None = None
     upload_problem: str | None = None
     higher: Sequence[str] = ()
-
-
-def make_governor(spec: RunSpec, workers: int) -> Governor:
-    """The governor of the run's endpoint, for so many workers."""
-    model = spec.endpoint
-    most = model.max_concurrency or max(workers * spec.runtime.concurrency, model.min_concurrency)
-    rates = model.requests_per_minute, model.tokens_per_minute
-    return Governor(Quota(most, model.min_concurrency, model.start_concurrency, *rates), workers)
 
 
 class Coordinator:
@@ -160,7 +151,8 @@ class Coordinator:
             settings = self.spec.runtime
             count = runtime.worker_count(settings.workers)
             asks_endpoint = self.spec.asks_endpoint
-            governor = make_governor(self.spec, count) if asks_endpoint else None
+            make_governor = "synth.core.runner.rate_limits.governor:make_governor"
+            governor = resolve(make_governor)(self.spec, count) if asks_endpoint else None
             timer = self._watch_clock()
             dispatcher = Dispatcher(
                 runtime,
@@ -236,7 +228,7 @@ class Coordinator:
             if answer.kind != "probed" or not answer.error_type:
                 continue
             if not answer.retryable:
-                found = refused(answer)
+                found = resolve("synth.core.runner.preflight:refused")(answer)
                 raise OperatorError("\n".join([found, *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 

@@ -15,11 +15,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from synth.core.runner.rate_limits.governor import Governor
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.worker_messages import Assignment, Delivery
 from synth.errors import SynthError, WorkerHeld, WorkerLost
+
+if TYPE_CHECKING:
+    from synth.core.runner.rate_limits.governor import Governor
 
 COLLECT_S = 0.25
 """Longest wait for news of a worker: what has finished is in the journal within half a second."""

@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from envs.audit import Audit, digest_of
 from envs.closing import Closing
@@ -45,12 +45,10 @@ from synth.core.agent.state import RolloutIdentity, ToolInfo
 from synth.core.agent.submit_tool import due_answer, submit_toolbox
 from synth.core.agent.turn import CalledOffError, ToolInterface
 from synth.core.dataset.sanitize import sanitize
-from synth.core.dataset.transcript_html import changes_html, framed, messages_html, text_html
 from synth.core.personal import people_of
-from synth.core.renaming.layer import RenamingLayer, opening_of
+from synth.core.renaming.opening import layer_of, opening_of
 from synth.core.tasks.queries import run_query
 from synth.core.tasks.yaml.words import SUBMIT
-from synth.core.types.renaming import renaming_of
 from synth.core.types.reply import Act
 from synth.core.users.none import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
@@ -58,6 +56,7 @@ from synth.errors import OperatorError, TaskError
 from synth.evidence import Ask, TurnRecord, Utterance
 from synth.middleware import AgentMiddleware
 from synth.model import Model
+from synth.plugins import resolve
 from synth.rewards import (
     CallRecord,
     Databases,
@@ -71,6 +70,9 @@ from synth.rewards import (
 from synth.task import Message, Task
 from synth.user import User, UserConversation, UserTurn
 from synth.verdict import Verdict
+
+if TYPE_CHECKING:
+    from synth.core.renaming.layer import RenamingLayer
 
 T = TypeVar("T")
 
@@ -146,8 +148,7 @@ class Episode(Closing):
         self.tools, self.infos = _offer(boxes)
         self._offered = _offered_text(boxes)
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
-        renaming = renaming_of(task)
-        self._renaming = None if renaming is None else RenamingLayer(renaming, boxes)
+        self._renaming = layer_of(task, boxes)
         if self._renaming is not None:
             self.tools, self.infos = _offer([self._renaming.toolbox])
         self.concurrent_reads = self._environment.concurrent_reads
@@ -451,10 +452,11 @@ class Episode(Closing):
 
     def _repr_html_(self) -> str:
         try:
-            changes = changes_html([change.to_json() for change in self.diff().changes])
+            changes = [change.to_json() for change in self.diff().changes]
         except SandboxError as error:  # closed, or in the middle of a call
-            changes = f"<p>{text_html(str(error))}</p>"
-        return framed([messages_html(self.messages), changes])
+            changes = str(error)
+        html = resolve("synth.core.dataset.transcript_html:episode_html")
+        return str(html(self.messages, changes))
 
     def diff(self) -> StateDiff:
         """The net row changes so far."""

@@ -6,7 +6,7 @@ import datetime as dt
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envs.types import Limits
 from envs.world.loader import World
@@ -19,7 +19,6 @@ from synth.core.dataset.clean import clean_row
 from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.sanitize import sanitize
 from synth.core.rewards.gate_costs import notes_in
-from synth.core.runner.audit_files import AuditLog
 from synth.core.types.events import injected_faults
 from synth.episode import Episode, Score
 from synth.middleware import MiddlewareMaker, start
@@ -29,6 +28,9 @@ from synth.task import Job
 from synth.user import User
 from synth.verdict import Outcome
 from synth.wrapper import RolloutWrapper, wrapped, wrapped_probe
+
+if TYPE_CHECKING:
+    from synth.core.runner.audit_files import AuditLog
 
 
 @dataclass(frozen=True)

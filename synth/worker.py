@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from envs.errors import EnvsError, ExecutorError, NoRoomError
 from envs.sandboxes.base import find_engine
@@ -26,7 +26,6 @@ from synth.core.dataset.store.wire import encode, to_wire
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.audit_files import AuditLog
 from synth.core.runner.build import (
     build_middleware,
     build_model,
@@ -39,7 +38,6 @@ from synth.core.runner.build import (
     worker_id,
 )
 from synth.core.runner.provenance import check_installed
-from synth.core.runner.rate_limits.limiter import LeasedRateLimiter
 from synth.core.runner.setup import RunSpec, WorkerSetup
 from synth.core.runner.totals import spent, stats_of
 from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant
@@ -51,8 +49,13 @@ from synth.errors import (
     SynthError,
     TaskError,
 )
+from synth.plugins import resolve
 from synth.rollout import PartialUsage, RolloutContext, play, probe
 from synth.task import Job
+
+if TYPE_CHECKING:
+    from synth.core.runner.audit_files import AuditLog
+    from synth.core.runner.rate_limits.limiter import LeasedRateLimiter
 
 MAX_LOCAL = 4
 """Proofs in flight; also rollouts in flight that ask nobody, if sandboxes are on a server. One
@@ -78,7 +81,10 @@ class Worker:
         concurrency = spec.runtime.concurrency
         local = _asks_nobody(spec) and find_engine(spec.engine).needs_server
         self._concurrency = min(concurrency, MAX_LOCAL) if local else concurrency
-        self._limiter = LeasedRateLimiter(self._news.set) if spec.asks_endpoint else None
+        self._limiter: LeasedRateLimiter | None = None
+        if spec.asks_endpoint:
+            limiter = resolve("synth.core.runner.rate_limits.limiter:LeasedRateLimiter")
+            self._limiter = limiter(self._news.set)
         self._context: RolloutContext | None = None
         self._audit: AuditLog | None = None
         self._scratch: Scratch | None = None
@@ -133,7 +139,7 @@ class Worker:
         if setup.spec.audit is None:
             return []
         run_dir = reachable(setup)
-        self._audit = AuditLog(
+        self._audit = resolve("synth.core.runner.audit_files:AuditLog")(
             run_id(setup), worker_id(), setup.spec.audit, run_dir, self._scrubber.text
         )
         if run_dir is not None:

@@ -122,6 +122,10 @@ HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
 HUB_EXTRA = "huggingface_hub and detect-secrets are an extra"
 OPTIONS = "the `openai` package is heavy, and options are checked without it"
 
+ENDPOINT = "a run without an endpoint has no rates, and no first call that can be refused"
+RENAMED = "few tasks are shown under other names"
+NOTEBOOK = "HTML is for notebooks"
+
 SUITES = "only answers that are queries are judged on other databases"
 UPLOADS = "few runs are sent anywhere"
 PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
@@ -176,7 +180,24 @@ LAZY = {
         "synth/core/models/scripted/factory.py",
         "synth.core.models.scripted.fallible:FallibleModel",
     ): "few experts err",
+    ("synth/coordinator.py", "synth.core.runner.rate_limits.governor:make_governor"): ENDPOINT,
+    ("synth/coordinator.py", "synth.core.runner.preflight:refused"): ENDPOINT,
+    ("synth/worker.py", "synth.core.runner.rate_limits.limiter:LeasedRateLimiter"): ENDPOINT,
+    ("synth/worker.py", "synth.core.runner.audit_files:AuditLog"): "few runs keep an audit",
+    ("synth/core/renaming/opening.py", "synth.core.renaming.layer:RenamingLayer"): RENAMED,
+    ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
+    ("synth/episode.py", "synth.core.dataset.transcript_html:episode_html"): NOTEBOOK,
+    ("synth/core/dataset/reader.py", "synth.core.dataset.transcript_html:families_html"): NOTEBOOK,
+    (
+        "synth/core/dataset/trajectory.py",
+        "synth.core.dataset.transcript_html:trajectory_html",
+    ): NOTEBOOK,
+    (
+        "synth/core/personal/columns.py",
+        "synth.core.personal.guess:guess_columns",
+    ): "most worlds declare their personal columns",
     ("synth/launch.py", "synth.core.dataset.upload:check_target"): UPLOADS,
+    ("synth/core/runner/resuming.py", "synth.core.dataset.upload:check_target"): UPLOADS,
     ("synth/launch.py", "synth.core.dataset.upload:upload"): UPLOADS,
     ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
@@ -231,7 +252,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.launching:go_on"): HEAVY_COMMAND,
+    ("synth/core/cli/run.py", "synth.core.cli.resuming:go_on"): HEAVY_COMMAND,
 }
 """Imports that are put off until they are needed: (file, ``module:attribute``) and the reason.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from envs.types import Column, Table
-from synth.core.personal import guess_columns
+from synth.core.personal.guess import guess_columns
 from synth.ext.authoring.source import Extract, Source, from_url
 
 SCRIPT = """

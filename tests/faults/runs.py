@@ -12,7 +12,8 @@ from synth.coordinator import RunReport
 from synth.core.config.compose import compose
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.wire import VOLATILE
-from synth.launch import launch, resume
+from synth.core.runner.resuming import resume
+from synth.launch import launch
 
 
 def play(directory: Path, *overrides: str) -> RunReport:

@@ -12,7 +12,6 @@ from typing import Literal, cast
 
 from rich.console import Console
 
-from synth import launch as launching
 from synth.config import RunConfig, from_dict, to_dict
 from synth.coordinator import Coordinator, RunReport
 from synth.core.api.threads import Interrupt, Work, call, in_thread
@@ -20,7 +19,9 @@ from synth.core.config.compose import compose
 from synth.core.config.overrides import flat_values, override_lines, plain_changes
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.consent import agree, refuse
+from synth.core.runner.resuming import resume as resume_run
 from synth.errors import OperatorError
+from synth.launch import launch
 
 Overrides = str | Mapping[str, object] | RunConfig
 """A ``key=value`` of the command line, a mapping of config values, or a whole config."""
@@ -161,18 +162,18 @@ def _work(
         given = [*lines, *override_lines(values)]
         if not whole:
             (job,) = compose(given, config_dir=None if config_dir is None else Path(config_dir))
-            return partial(_run, partial(launching.launch, job.config), progress)
+            return partial(_run, partial(launch, job.config), progress)
         if len(whole) > 1 or given or config_dir is not None:
             raise OperatorError(
                 "a RunConfig is the whole config: give no other overrides beside it"
             )
         config = from_dict(to_dict(whole[0]))
-        return partial(_run, partial(launching.launch, config), progress)
+        return partial(_run, partial(launch, config), progress)
     if whole or config_dir is not None:
         raise OperatorError("resume goes on with the run's own config: give only keys that change")
     changes = plain_changes(lines) | values
     own, consent = Path(directory).expanduser().absolute(), agree if trust else refuse
-    return partial(_run, partial(launching.resume, own, changes, consent=consent), progress)
+    return partial(_run, partial(resume_run, own, changes, consent=consent), progress)
 
 
 def _console(progress: bool) -> Console:

@@ -13,7 +13,7 @@ from synth.core.agent.submit_tool import submit_toolbox
 from synth.core.config.compose import Composed
 from synth.core.config.prices import INPUT, OUTPUT, prices_of
 from synth.core.foundation.standard_output import say
-from synth.core.renaming.layer import rules_of, tools_of
+from synth.core.renaming.opening import rules_of, tools_of
 from synth.core.runner.runtimes.auto import choose
 from synth.core.runner.setup import Workload
 from synth.plan import job

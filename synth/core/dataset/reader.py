@@ -27,7 +27,7 @@ from synth.core.dataset.store.parquet_shard import file_digest, remedy
 from synth.core.dataset.store.part import Part, data_frame, dataset_dict
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
 from synth.core.dataset.store.wire import to_values
-from synth.core.dataset.transcript_html import Trajectory, families_html
+from synth.core.dataset.trajectory import Trajectory
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
 from synth.plugins import find_module, resolve
@@ -183,7 +183,8 @@ class Dataset(Closing):
         return f"Dataset({self.name!r}: {self.status}, {self.count} rows)"
 
     def _repr_html_(self) -> str:
-        return families_html(self.name, self.status, self.rows(["family", "reward"]))
+        families_html = resolve("synth.core.dataset.transcript_html:families_html")
+        return str(families_html(self.name, self.status, self.rows(["family", "reward"])))
 
     # -- rows
 

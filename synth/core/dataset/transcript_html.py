@@ -168,20 +168,9 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class Trajectory(dict[str, Any]):
-    """A row of the dataset: its columns by name, JSON columns as Python values.
-
-    A notebook shows it as a transcript beside its row changes and verdicts.
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        named = (f"{name}={self[name]!r}" for name in _NAMED if name in self)
-        return f"Trajectory({', '.join(named)}, {len(self)} columns)"
-
-    def _repr_html_(self) -> str:
-        return trajectory_html(self)
-
-
-_NAMED = ("trajectory_id", "family", "reward", "stop_reason")
+def episode_html(
+    messages: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]] | str
+) -> str:
+    """Render a conversation with its row changes, or with the text that says why there are none."""
+    below = f"<p>{text_html(changes)}</p>" if isinstance(changes, str) else changes_html(changes)
+    return framed([messages_html(messages), below])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from synth.core.personal.columns import PersonalColumn, personal_columns
-from synth.core.personal.guess import guess_columns
 from synth.core.personal.people import People, Person, people_of
 
 __all__ = [
     "People",
     "Person",
     "PersonalColumn",
-    "guess_columns",
     "people_of",
     "personal_columns",
 ]

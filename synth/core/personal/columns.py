@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from envs.errors import WorldError
@@ -10,7 +10,10 @@ from envs.types import Table
 from envs.world.loader import World
 from envs.world.world_file import NOT_PERSONAL, WORLD_FILE
 from synth.core.foundation.suggestions import nearest
-from synth.core.personal.guess import Sample, guess_columns
+from synth.plugins import resolve
+
+Sample = Callable[[str, str], Sequence[object]]
+"""Some values of a column of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,9 @@ def personal_columns(
     ]
     if declared or world.databases:
         return declared
-    guessed = guess_columns(tables, sample)
+    guessed: Mapping[tuple[str, str], str] = resolve("synth.core.personal.guess:guess_columns")(
+        tables, sample
+    )
     return [
         PersonalColumn(table, column, kind, declared=False)
         for (table, column), kind in guessed.items()

@@ -10,16 +10,14 @@ column that only people have. People who are known for their works, such as auth
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from anyascii import anyascii
 
 from envs.types import Table
+from synth.core.personal.columns import Sample
 from synth.core.personal.formats import MOST_OF, are_people, kind_of_content
-
-Sample = Callable[[str, str], Sequence[object]]
-"""Some values of a column of a table."""
 
 
 def _words(text: str) -> frozenset[str]:

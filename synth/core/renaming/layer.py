@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
 from synth.core.renaming.translator import Translator, added_tools, translator_of
-from synth.core.types.renaming import Renaming, renaming_of
-from synth.task import Message, Task
+from synth.core.types.renaming import Renaming
 
 
 class RenamingLayer:
@@ -84,23 +82,3 @@ def _shown(translator: Translator, boxes: tuple[Toolbox, ...]) -> Toolbox:
     renaming = translator.renaming
     own = [tool for box in boxes for tool in box.tools if tool.name not in renaming.left_out]
     return Toolbox([*map(translator.show_tool, own), *added_tools(renaming)])
-
-
-def tools_of(task: Task, boxes: Sequence[Toolbox]) -> list[dict[str, Any]]:
-    """The function schemas of the tools in ``boxes``, as the task's renaming shows them."""
-    if (renaming := renaming_of(task)) is not None:
-        boxes = [RenamingLayer(renaming, boxes).toolbox]
-    return [tool.to_openai() for box in boxes for tool in box.tools]
-
-
-def rules_of(task: Task) -> str:
-    """The rules that the agent of a task works under, in the words of its renaming."""
-    renaming = renaming_of(task)
-    return task.system if renaming is None else translator_of(renaming).show_text(task.system)
-
-
-def opening_of(task: Task) -> list[Message]:
-    """The messages that a task's conversation begins with, as its renaming shows them."""
-    rules = rules_of(task)
-    system: list[Message] = [{"role": "system", "content": rules}] if rules else []
-    return [*system, {"role": "user", "content": task.prompt}]

@@ -16,7 +16,7 @@ from synth.config import RunConfig, from_dict, to_dict
 from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.renaming.layer import opening_of, rules_of, tools_of
+from synth.core.renaming.opening import opening_of, rules_of, tools_of
 from synth.errors import OperatorError, ResumeRefused
 from synth.task import Task
 

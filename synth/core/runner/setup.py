@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from envs.sandboxes.base import DatabaseTarget
 from envs.types import Limits
@@ -42,7 +42,6 @@ from synth.core.config.rules import AGENT, walk
 from synth.core.config.section import ConfigSection, section_kinds
 from synth.core.foundation.credentials import known_secrets
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.runner.audit_files import AuditLevel
 from synth.core.runner.callbacks import CallbackSetup, callback_options, callback_setups
 from synth.errors import DatasetError, OperatorError
 from synth.model import Sampling
@@ -140,7 +139,7 @@ class RunSpec:
     recording: str | None
     world_folder: str
     engine: str
-    audit: AuditLevel | None
+    audit: Literal["info", "debug"] | None
     model: ModelSetup
     model_name: str
     model_kind: str

@@ -1,4 +1,4 @@
-"""Overlap of test and training rows, and of rows with texts that a model will be judged by.
+"""Overlap of rows with texts that a model will be judged by.
 
 Two texts overlap if they share 13 words in a row, if one of them has 8 to 12 words and stands whole
 in the other, or if they are near-duplicates from 5 words on. 13 words, and 8 at least, are the
@@ -9,13 +9,11 @@ texts that are the same. Case and punctuation do not count.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synth.core.foundation.json_leaves import named_values
 from synth.core.foundation.near_duplicates import (
     NearDuplicates,
     number_of,
@@ -25,6 +23,7 @@ from synth.core.foundation.near_duplicates import (
 )
 from synth.errors import OperatorError
 from synth.ext.hub.benchmark_texts import BenchmarkText, read_texts
+from synth.ext.hub.split_overlap import said_in
 
 WORDS = 13
 """Words in a row that count as the same text."""
@@ -36,7 +35,7 @@ SHORTEST = 5
 """Words that a text needs to be looked for at all."""
 
 COLUMNS = ("messages", "submitted")
-"""The columns that :func:`said_in` reads."""
+"""The columns that :func:`overlaps` reads."""
 
 IN_A_ROW = f"{WORDS} words in a row"
 WHOLE = "a short text as a whole"
@@ -121,6 +120,14 @@ class Benchmark:
         theirs, file = self._texts[number]
         return Overlap(self.name, place, how, shared, theirs, str(file))
 
+    def line(self, rows: int) -> str:
+        """The sentence of the card on so many rows that overlap."""
+        return (
+            f"`{self.name}`: {rows} rows overlap with {len(self.found)} of its {self.texts} texts"
+            f" ({IN_A_ROW}, a text of {SHORTEST_RUN} to {WORDS - 1} words as a whole, or a"
+            " near-duplicate)."
+        )
+
     def _shared_runs(self, found: Sequence[str]) -> Iterator[tuple[int, int, list[int]]]:
         """Length and start of each run of words that texts of the benchmark have, and those."""
         if len(found) < SHORTEST_RUN:
@@ -133,20 +140,6 @@ class Benchmark:
                     run = number_of(found[start : start + length])
                     if numbers := self._texts_by_run.get(run):
                         yield length, start, numbers
-
-
-def said_in(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The user's turns, the agent's replies and the strings that it handed in, by their place."""
-    names = {"user": "user turn", "assistant": "reply"}
-    counts: Counter[str] = Counter()
-    for message in row["messages"]:
-        name = names.get(message["role"])
-        if name is not None and message.get("content"):
-            counts[name] += 1
-            yield f"{name} {counts[name]}", message["content"]
-    for _, leaf in named_values(row.get("submitted")):
-        if isinstance(leaf, str):
-            yield "answer", leaf
 
 
 def overlaps(row: Mapping[str, Any], held: Sequence[Benchmark]) -> list[Overlap]:
@@ -171,61 +164,6 @@ class BenchmarkCheck:
         """Return why a row is left out; empty if it overlaps with none."""
         found = overlaps(row, self._benchmarks)
         return f"shares text with {found[0].benchmark} (--against)" if found else ""
-
-
-@dataclass(slots=True)
-class Contamination:
-    """What rows share with each other across splits, and with benchmarks.
-
-    ``requests`` and ``tasks`` map a split to its opening requests and task ids; ``rows_in`` counts,
-    by benchmark, rows in which one of its texts was said.
-    """
-
-    benchmarks: Sequence[Benchmark] = ()
-    requests: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
-    tasks: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    universes: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
-    rows_in: Counter[str] = field(default_factory=Counter[str])
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Look at a row."""
-        split = str(row["split"])
-        said = next((text for _, text in said_in(row)), None)
-        self.tasks.setdefault(split, set()).add(row["task_id"])
-        self.universes.setdefault(split, set()).add(row["universe"])
-        if said is not None:
-            self.requests.setdefault(split, set()).add(number_of(words(said)))
-        found = overlaps(row, self.benchmarks) if self.benchmarks else []
-        self.rows_in.update({overlap.benchmark for overlap in found})
-
-    def lines(self) -> list[str]:
-        """Sentences for the card."""
-        splits = sorted(self.tasks, key=lambda split: (split != "train", split))
-        out = [self._between(splits[0], other) for other in splits[1:]] or [
-            "All rows are of one split, so no test rows can overlap with training rows."
-        ]
-        out += [
-            f"`{benchmark.name}`: {self.rows_in[benchmark.name]} rows overlap with"
-            f" {len(benchmark.found)} of its {benchmark.texts} texts ({IN_A_ROW}, a text of"
-            f" {SHORTEST_RUN} to {WORDS - 1} words as a whole, or a near-duplicate)."
-            for benchmark in self.benchmarks
-        ]
-        if not self.benchmarks:
-            out.append(
-                "It was not held against texts of benchmarks (`synth card DIR --against FILE`)."
-            )
-        return out
-
-    def _between(self, one: str, other: str) -> str:
-        tasks = len(self.tasks[one] & self.tasks[other])
-        asked = self.requests.get(other, set())
-        same = len(self.requests.get(one, set()) & asked)
-        apart = self.universes[one].isdisjoint(self.universes[other])
-        where = "of other universes" if apart else "of the same universes"
-        return (
-            f"`{other}` against `{one}`: {tasks} tasks in both, {same} of {len(asked)} opening"
-            f" requests in the same words, rows {where}."
-        )
 
 
 def benchmarks(paths: Iterable[Path]) -> list[Benchmark]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -20,7 +20,10 @@ from synth.core.foundation.archive import archive_files
 from synth.core.foundation.shipped import find_world, world_names
 from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.ext.hub.config import CardConfig
-from synth.ext.hub.contamination import Contamination, benchmarks
+from synth.ext.hub.split_overlap import Contamination
+
+if TYPE_CHECKING:
+    from synth.ext.hub.contamination import Benchmark
 
 SHIPPED_LICENSE = "apache-2.0"
 """The licence of the worlds that ship."""
@@ -91,8 +94,8 @@ class RunFacts:
         return " ".join(paragraph.split())
 
 
-def read_facts(directory: Path, against: Iterable[Path] = ()) -> RunFacts:
-    """Read a sealed run, and hold its rows against the texts of the files ``against``.
+def read_facts(directory: Path, held: Sequence[Benchmark] = ()) -> RunFacts:
+    """Read a sealed run, and hold its rows against the texts of benchmarks.
 
     Raises OperatorError for a directory that holds no sealed run, DatasetError for a damaged one.
     """
@@ -102,7 +105,7 @@ def read_facts(directory: Path, against: Iterable[Path] = ()) -> RunFacts:
                 f"{directory} is not a sealed run ({dataset.status}): a card and a push need one"
             )
         facts = RunFacts(directory, dataset.manifest, _config(directory), _world_text(directory))
-        facts.overlap.benchmarks = benchmarks(against)
+        facts.overlap.benchmarks = held
         smallest = _EXAMPLE_CHARACTERS
         for row in dataset.rows(_COLUMNS):
             _count(facts, row)

@@ -19,7 +19,7 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.core.renaming.layer import rules_of
+from synth.core.renaming.opening import rules_of
 from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions

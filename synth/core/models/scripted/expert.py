@@ -20,12 +20,11 @@ from envs.types import ErrorCategory, ToolCall
 from synth.core.models.kept_output import READ, kept_in, read_piece
 from synth.core.models.recap import opening_of, read_request, without_recap
 from synth.core.models.scripted.notes import Notes, read_notes, remembered
-from synth.core.renaming.translator import translator_of
+from synth.core.renaming.opening import translator_for
 from synth.core.tasks.yaml.conditions import all_hold
 from synth.core.tasks.yaml.saves import read_result, saved_values
 from synth.core.tasks.yaml.template import fill, rounded
 from synth.core.tasks.yaml.words import TODAY
-from synth.core.types.renaming import renaming_of
 from synth.core.types.reply import Act
 from synth.core.types.steps import (
     Action,
@@ -124,8 +123,7 @@ class ExpertConversation(Conversation):
 
     def __init__(self, task: Task, retries: int | None = RETRIES) -> None:
         self._task = task
-        renaming = renaming_of(task)
-        self._renaming = None if renaming is None else translator_of(renaming)
+        self._renaming = translator_for(task)
         self._retries = retries
         self._closing = self._report = CLOSING
         self._read = 0

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from synth.core.runner.setup import RunSpec
 from synth.core.runner.worker_messages import Grant, Quota, UsageReport
 
 CUT = 0.75
@@ -286,6 +287,14 @@ class Governor:
             if item is not account and item.wanted and item.served < account.served
             for tokens in item.wanted[: account.served - item.served]
         ]
+
+
+def make_governor(spec: RunSpec, workers: int) -> Governor:
+    """The governor of the run's endpoint, for so many workers."""
+    model = spec.endpoint
+    most = model.max_concurrency or max(workers * spec.runtime.concurrency, model.min_concurrency)
+    rates = model.requests_per_minute, model.tokens_per_minute
+    return Governor(Quota(most, model.min_concurrency, model.start_concurrency, *rates), workers)
 
 
 def _bucket(per_minute: int | None, least: float, clock: Callable[[], float]) -> Bucket | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.standard_output import say
 from synth.ext.hub.card import write_card
+from synth.ext.hub.contamination import benchmarks
 from synth.ext.hub.facts import licences, read_facts
 
 HELP = """synth card
@@ -28,7 +29,7 @@ def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
     prints.
     """
-    facts = read_facts(options.dir, options.against)
+    facts = read_facts(options.dir, benchmarks(options.against))
     written = write_card(facts, licences(facts))
     for line in facts.overlap.lines():
         say(line)

@@ -12,6 +12,7 @@ from synth.core.foundation.standard_output import say
 from synth.core.report.screen import safe_line
 from synth.errors import OperatorError
 from synth.ext.hub.card import write_card
+from synth.ext.hub.contamination import benchmarks
 from synth.ext.hub.facts import licences, read_facts
 from synth.plugins import resolve
 
@@ -48,7 +49,7 @@ def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError for what must be mended first."""
     if _REPO.fullmatch(options.org_name) is None:
         raise OperatorError(f"{options.org_name!r} is not of the form organization/name")
-    facts = read_facts(options.dir, options.against)
+    facts = read_facts(options.dir, benchmarks(options.against))
     declared = licences(facts, options.license, options.world_license, options.teacher_license)
     declared.require()
     findings = resolve("synth.ext.hub.scan:scan")(facts)

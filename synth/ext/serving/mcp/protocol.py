@@ -13,7 +13,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from synth.core.foundation.shipped import version
-from synth.core.renaming.layer import rules_of
+from synth.core.renaming.opening import rules_of
 from synth.core.types.reply import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.ext.serving.live.session import RemoteSession, SessionAnswer, SessionError
 from synth.ext.serving.live.session_registry import SessionRegistry

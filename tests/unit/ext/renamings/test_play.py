@@ -19,7 +19,7 @@ from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.store.wire import decode, encode, to_values, to_wire
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.models.scripted.fallible import FallibleModel
-from synth.core.renaming.layer import opening_of
+from synth.core.renaming.opening import opening_of
 from synth.core.rerun.replay import differences
 from synth.core.runner.run_files import task_row
 from synth.core.runner.setup import limits_of

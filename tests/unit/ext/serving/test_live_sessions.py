@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from synth.core.dataset.reader import Dataset
+from synth.core.runner.resuming import resume
 from synth.errors import OperatorError, ResumeRefused
 from synth.ext.serving.live.session import LONGEST, RemoteSession, SessionError
-from synth.launch import resume
 from tests.unit import talking_world
 from tests.unit.ext.serving.live_world import desk, run_of
 
