@@ -75,7 +75,8 @@ def test_an_expert_goes_on_from_where_another_erred(parents: Path):
 def test_pairs_of_branches_begin_in_one_state(parents: Path):
     """A pair is of one turn of one parent, or of the parent and its branch."""
     made = branched(parents, "pairs", "--samples", "2")
-    done = synth("export", "run", "pairs", "--to", "trl-dpo", "--out", "dpo.parquet", cwd=parents)
+    to = ("--to", "trl-dpo", "--keep-submit", "--out", "dpo.parquet")
+    done = synth("export", "run", "pairs", *to, cwd=parents)
     assert done.returncode == 0, done.stderr
     by_prompt = {json.dumps(turns_of(row, row["branch_step"])): row for row in made}
     found = 0
@@ -233,13 +234,13 @@ def test_bad_input_is_one_message_and_nothing_is_written(
 
 def test_what_cannot_be_branched_is_named(parents: Path):
     """An expert that would not have come there by itself cannot go on from there."""
-    where = "reward < 1 and num_turns > 2 and provider_fields::varchar like '%wrong_argument%'"
+    where = "reward < 1 and provider_fields::varchar like '%stray_write%'"
     done = synth(
-        *("branch", "run", "--at", "2", "--where", where, "--out", "odd", "runtime=inline"),
+        *("branch", "run", "--at", "5", "--where", where, "--out", "odd", "runtime=inline"),
         cwd=parents,
     )
     assert done.returncode == 3, done.stdout + done.stderr  # no other rollout is left
-    assert "would not have come to turn 2" in done.stdout
+    assert "would not have come to turn 5" in done.stdout
 
 
 def test_branches_cannot_be_played_back_as_a_model(parents: Path):

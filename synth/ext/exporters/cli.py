@@ -39,7 +39,7 @@ options:
   --unit rollout|turn  an example for each rollout, or each turn to train on [default: rollout]
   --calls parallel|one  several calls in a turn, or one (default: as the target takes them)
   --ids recorded|nine  ids of calls, or nine letters and digits (default: as the target takes them)
-  --submit keep|drop  the tool submit, which no deployed agent has [default: keep]
+  --keep-submit       leave the tool submit in, which no deployed agent has; prompts keep it always
   --template FILE|PRESET  only rows that this chat template renders truly: calls are read back out
   --best N            the best rows of each task: the highest reward, then the fewest turns
   --errors keep|drop  rows with a failed call or a turn not to be trained on [default: keep]
@@ -99,7 +99,7 @@ def main(options: Arguments) -> int:
     gate, policy = through_template(
         exporter,
         options.template,
-        RowPolicy(options.unit, options.calls, options.ids, options.submit),
+        RowPolicy(options.unit, options.calls, options.ids, options.keep_submit),
     )
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":

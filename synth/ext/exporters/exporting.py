@@ -15,7 +15,7 @@ from synth.ext.exporters import Exporter, ExportReport, find_exporter
 from synth.ext.exporters import export as write
 from synth.ext.exporters.base import ConversationGate, MinReward, View
 from synth.ext.exporters.rendering.presets import find_preset
-from synth.ext.exporters.row_policy import Calls, Ids, RowPolicy, Submit, Unit
+from synth.ext.exporters.row_policy import Calls, Ids, RowPolicy, Unit
 from synth.ext.exporters.selection import Errors, RowCheck, RowChoice
 from synth.ext.hub.contamination import BenchmarkCheck, benchmarks
 from synth.plugins import PluginError, resolve
@@ -41,7 +41,7 @@ def export(
     unit: Unit = "rollout",
     calls: Calls | None = None,
     ids: Ids | None = None,
-    submit: Submit = "keep",
+    keep_submit: bool = False,
     template: str | None = None,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
@@ -55,8 +55,8 @@ def export(
     failed call or a turn that must not be trained on; ``against`` names files or folders with texts
     of benchmarks, and leaves out the rows that overlap with them. ``view`` is for rows whose
     context was compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are
-    the forms of calls (None: the template's or the target's), ``submit="drop"`` leaves out the tool
-    ``submit``. ``template`` names a chat template, a
+    the forms of calls (None: the template's or the target's), ``keep_submit``
+    leaves the tool ``submit`` in, which prompts for an environment always keep. ``template`` names a chat template, a
     preset or a file: rows that it does not render truly are left out. ``options`` are the
     exporter's own.
     ``out`` appears as a whole or not at all.
@@ -68,7 +68,7 @@ def export(
     """
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
-    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, submit))
+    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, keep_submit))
     return call(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )

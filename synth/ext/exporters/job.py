@@ -102,13 +102,11 @@ class _Rows:
         self._gate = gate
         self._selection = selection
         self._exporter = exporter
-        if exporter.prompts and policy.submit == "drop":
-            raise OperatorError(
-                f"submit=drop: {exporter.name} writes prompts for an environment that offers"
-                " submit; run with tasks.transforms=[answers_in_words] instead"
-            )
         self._policy = replace(
-            policy, calls=policy.calls or exporter.calls, ids=policy.ids or exporter.ids
+            policy,
+            calls=policy.calls or exporter.calls,
+            ids=policy.ids or exporter.ids,
+            keep_submit=policy.keep_submit or exporter.prompts,
         )
         preset = exporter.template
         self._marks = ControlMarks({*marks_of(preset), *exporter.marks} if preset else None)

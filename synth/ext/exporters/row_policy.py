@@ -18,8 +18,6 @@ Calls = Literal["parallel", "one"]
 """Several calls in a turn as they were made, or one after the other, as some templates require."""
 Ids = Literal["recorded", "nine"]
 """The ids of calls as they were recorded, or nine letters and digits, as Mistral requires."""
-Submit = Literal["drop", "keep"]
-"""Whether examples show the tool ``submit``, which no deployed agent has."""
 
 _Message = Mapping[str, Any]
 _Row = Mapping[str, Any]
@@ -32,21 +30,20 @@ REASONING: Final = ("reasoning_content", "thinking")
 class RowPolicy:
     """The form in which rows reach the exporter; None leaves the choice to the target.
 
-    ``thinking`` puts reasoning under the key ``thinking``. Raises
+    ``keep_submit`` leaves the tool ``submit`` in, which no deployed agent has. ``thinking`` puts reasoning under the key ``thinking``. Raises
     :class:`~synth.errors.OperatorError` for a form that there is not.
     """
 
     unit: Unit = "rollout"
     calls: Calls | None = None
     ids: Ids | None = None
-    submit: Submit = "keep"
+    keep_submit: bool = False
     thinking: bool = False
 
     def __post_init__(self) -> None:
         one_of("unit", self.unit, get_args(Unit))
         one_of("calls", self.calls, (*get_args(Calls), None))
         one_of("ids", self.ids, (*get_args(Ids), None))
-        one_of("submit", self.submit, get_args(Submit))
 
 
 def one_of(name: str, value: object, known: Sequence[str | None]) -> None:
@@ -67,7 +64,7 @@ def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
         changes.append(with_short_ids)
     if policy.thinking:
         changes.append(with_thinking)
-    if policy.submit == "drop":
+    if not policy.keep_submit:
         row = without_submit(row)
     for change in changes:
         row = _with_conversations(row, change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from synth.ext.exporters.base import Message, Row, prompt_part
+from synth.ext.exporters.base import Message, Row, prompt_part, without_marks
 
 NO_SIBLING = "no other sample of its task"
 SAME_REWARD = "no sample of its task with another reward"
@@ -47,8 +47,9 @@ def from_one_state(task: Sequence[Row]) -> list[list[Row]]:
 
 def shared_start(left: Sequence[Message], right: Sequence[Message]) -> int:
     """Return the length of the longest common part that ends before a turn of the assistant in
-    both conversations; 0 if their openings differ.
+    both conversations; 0 if their openings differ. Marks for training make no difference.
     """
+    left, right = without_marks(left), without_marks(right)
     opening = len(prompt_part(left))
     if list(left[:opening]) != list(right[: len(prompt_part(right))]):
         return 0

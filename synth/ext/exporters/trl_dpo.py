@@ -51,7 +51,7 @@ class PairOptions:
     """Options of ``trl-dpo``: the largest number of pairs of a task, and the end of an answer."""
 
     pairs: PositiveInt = 1
-    completion: Literal["rollout", "turn"] = "rollout"
+    completion: Literal["rollout", "turn"] = "turn"
 
 
 class TrlDpo(Exporter):
@@ -130,7 +130,7 @@ class TrlDpo(Exporter):
             good, bad = good[:1], bad[:1]
         if not start:
             return "samples of one task that open differently"
-        if not good or not bad or good == bad:
+        if not good or not bad or without_marks(good) == without_marks(bad):
             return "no turn that differs from another sample"
         if has_untrained(good):
             return "a chosen sample with a turn that must not be trained on"

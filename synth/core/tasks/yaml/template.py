@@ -236,8 +236,8 @@ def text_of(value: Json) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         items = cast("list[Json]", value)
-        if items and all(isinstance(item, list) and item for item in items):
-            rows = [_row_text(*cast("list[Json]", item)) for item in items[:ROWS_SAID]]
+        if items and all(isinstance(item, list) for item in items):
+            rows = [_row_text(cast("list[Json]", item)) for item in items[:ROWS_SAID]]
             return ", ".join([*rows, *(["and so on"] if len(items) > ROWS_SAID else [])])
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
@@ -246,13 +246,10 @@ def text_of(value: Json) -> str:
     return str(rounded(value))
 
 
-def _row_text(first: Json, *others: Json) -> str:
-    rest = ", ".join(map(text_of, others))
-    return (
-        f"{text_of(first)} ({rest})"
-        if others[1:]
-        else ": ".join(filter(None, [text_of(first), rest]))
-    )
+def _row_text(row: Sequence[Json]) -> str:
+    """The first value, then the others: after a colon, or in brackets if they are several."""
+    first, rest = text_of(row[0]) if row else "", ", ".join(map(text_of, row[1:]))
+    return f"{first} ({rest})" if len(row) > 2 else ": ".join(filter(None, [first, rest]))
 
 
 def rounded(value: Json) -> Json:

@@ -65,7 +65,7 @@ def siblings() -> list[Json]:
 
 def test_dpo_pairs_the_samples_of_a_task_after_what_they_share(folder, capsys):
     write_run(folder / "run", siblings())
-    assert main(["run", "--to", "trl-dpo"]) == 0
+    assert main(["run", "--to", "trl-dpo", "--option", "completion=rollout"]) == 0
     (pair,) = table("run.trl-dpo.parquet")
     assert pair["prompt"] == row(0)["messages"][:4]
     assert [message["role"] for message in pair["chosen"]] == ["assistant", "tool", "assistant"]
@@ -83,7 +83,7 @@ def test_dpo_pairs_the_samples_of_a_task_after_what_they_share(folder, capsys):
 
 def test_dpo_can_end_at_the_first_turn_that_differs(folder):
     write_run(folder / "run", siblings())
-    assert main(["run", "--to", "trl-dpo", "--option", "completion=turn"]) == 0
+    assert main(["run", "--to", "trl-dpo"]) == 0
     (pair,) = table("run.trl-dpo.parquet")
     assert [len(pair[side]) for side in ("chosen", "rejected")] == [1, 1]
 
