@@ -12,7 +12,6 @@ from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.ext.exporters import Exporter, find_exporter
 from synth.ext.exporters.cli import main
 from synth.ext.exporters.rendering.presets import find_preset
-from synth.ext.exporters.tokens import TokenOptions
 from synth.ext.exporters.trl_sft import TrlSft
 from synth.plugins import EXPORTERS
 from synth.testing import ExporterConformance
@@ -80,7 +79,8 @@ class TestShipped(ExporterConformance):
     def exporter(self) -> Exporter:
         if not self.needs_tokenizer:
             return self.kind()
-        exporter = self.kind(TokenOptions(tokenizer=str(self.file)))
+        exporter = self.kind()
+        exporter.tokenizer = str(self.file)
         exporter.template = find_preset("qwen3-training")
         return exporter
 

@@ -44,7 +44,7 @@ def test_trl_trains_on_every_row_and_never_on_a_mistake(python: Path, tmp_path: 
         )
     }
     tokenizer = str(write_tokenizer(tmp_path / "tokenizer.json"))
-    more = {"template": "qwen3-training", "options": {"tokenizer": tokenizer}}
+    more = {"template": "qwen3-training", "tokenizer": tokenizer}
     written["tokens"] = export(run, "tokens", tmp_path / "tokens.parquet", **more).examples
     (tmp_path / "qwen3.jinja").write_text(find_preset("qwen3").source)
     report = json.loads(consume(python, "trl_consumer.py", tmp_path, tmp_path / "qwen3.jinja"))

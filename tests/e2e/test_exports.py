@@ -88,7 +88,7 @@ def test_every_target_accounts_for_every_row(run: Path, tmp_path: Path, target: 
     options: dict[str, Json] = {}
     if target == "tokens":
         tokenizer = str(write_tokenizer(tmp_path / "tokenizer.json"))
-        options = {"template": "qwen3-training", "options": {"tokenizer": tokenizer}}
+        options = {"template": "qwen3-training", "tokenizer": tokenizer}
     examples, report = export(run, tmp_path, target, **options)
     assert examples
     assert report.matched == 48

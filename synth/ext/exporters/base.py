@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from envs.ledger import Ledger
 from synth.ext.exporters.files import Columns, write_jsonl, write_parquet
+from synth.ext.exporters.lengths import Lengths
 from synth.ext.exporters.rendering.presets import Preset
 from synth.ext.exporters.row_policy import REASONING, Calls, Ids, Unit
 
@@ -30,6 +31,11 @@ Example = dict[str, Any]
 View = Literal["full", "segments"]
 """Treatment of a row whose context was compacted during the rollout: the whole conversation as one,
 or each context as it was sent to the model.
+"""
+
+Form = Literal["columns", "plain", "lines"]
+"""How a target with Parquet columns is written: JSON columns of Arrow's own type, as plain texts of
+JSON, or as JSON lines.
 """
 
 MinReward = float | Literal["success"] | None
@@ -103,8 +109,12 @@ class Exporter(ABC):
     """The unit of this export: :meth:`rows` gets a row for each rollout, or for each turn to train
     on, in which every other turn has ``train: false``.
     """
+    form: Form = "columns"
+    """The form of this export's Parquet columns."""
     template: Preset | None = None
     """The chat template of this export, if the operator names one."""
+    tokenizer: str | None = None
+    """The model's ``tokenizer.json``, if the operator names one."""
     gate: ConversationGate | None = None
     """The check of this export by its chat template."""
     task_sizes: Mapping[str, int] | None = None
@@ -114,6 +124,7 @@ class Exporter(ABC):
 
     def __init__(self, options: object | None = None) -> None:
         self.options: Any = self.Options() if options is None and self.Options else options
+        self.lengths = Lengths()
         self.account = Ledger()
         """The rows that were found, and what became of each; the turns that lose reasoning."""
         self._row = _RowAccount("", None)
@@ -132,21 +143,26 @@ class Exporter(ABC):
 
         Returns the number of examples.
         """
-        return (
-            write_parquet(examples, out, self.parquet)
-            if self.parquet
-            else write_jsonl(examples, out)
-        )
+        return self.written(examples, out, self.parquet)
+
+    def written(self, examples: Iterable[Example], out: Path, columns: Columns) -> int:
+        """Write examples with these columns in the form of this export."""
+        if not columns or self.form == "lines":
+            return write_jsonl(examples, out)
+        return write_parquet(examples, out, columns, plain=self.form == "plain")
 
     def remark(self) -> str:
-        """A line for the operator about the file that was written; empty for none."""
-        if self.length_limit is None:
-            return ""
-        trainer, setting = self.length_limit
-        return (
-            f"{trainer} cuts or drops longer examples without a word: its default is {setting};"
-            " set it above the longest"
-        )
+        """Lines for the operator about the file that was written; empty for none."""
+        lines = [self.lengths.line()]
+        if self.length_limit is not None:
+            trainer, setting = self.length_limit
+            lines.append(
+                f"{trainer} cuts or drops longer examples without a word: its default is {setting};"
+                " set it above the longest"
+            )
+        if self.form == "columns" and any("json" in str(kind) for kind in self.parquet.values()):
+            lines.append("`datasets` 5 reads the JSON columns as they are; for 3 and 4 use --plain")
+        return "\n".join(filter(None, lines))
 
     def leave_out(self, row: Row, reason: str) -> None:
         """Account for a row, or one of its conversations, that is not exported."""

@@ -16,7 +16,7 @@ from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
 from synth.ext.exporters import Exporter, export, find_exporter
 from synth.ext.exporters.base import MinReward
-from synth.ext.exporters.exporting import make_exporter, not_in, through_template
+from synth.ext.exporters.exporting import make_exporter, measure, not_in, through_template
 from synth.ext.exporters.rendering.presets import PRESETS
 from synth.ext.exporters.row_policy import RowPolicy
 from synth.ext.exporters.selection import RowChoice
@@ -41,6 +41,11 @@ options:
   --ids recorded|nine  ids of calls, or nine letters and digits (default: as the target takes them)
   --keep-submit       leave the tool submit in, which no deployed agent has; prompts keep it always
   --template FILE|PRESET  only rows that this chat template renders truly: calls are read back out
+  --tokenizer FILE    the model's tokenizer.json: counts the tokens of what --template renders
+  --max-tokens N      leave out rows of more tokens (--unit turn exports a long row turn by turn)
+  --long drop|refuse  rows over --max-tokens: leave them out, or write nothing [default: drop]
+  --plain             JSON columns of Parquet as texts, for `datasets` 3 and 4; a name of --out in
+                      .jsonl writes JSON lines instead of Parquet
   --best N            the best rows of each task: the highest reward, then the fewest turns
   --errors keep|drop  rows with a failed call or a turn not to be trained on [default: keep]
   --option KEY=VALUE  an option of the exporter (repeatable)
@@ -59,6 +64,7 @@ examples:
   synth export out/ehr out/shop --to trl-sft --out both.parquet
   synth export out/ehr --to trl-sft --view segments             after compaction: what the model saw
   synth export out/ehr --to trl-dpo --option pairs=2            samples of one task, best and worst
+  synth export out/ehr --to trl-sft --template qwen3 --tokenizer tokenizer.json --max-tokens 8192
   synth export out/ehr --to axolotl --best 1 --errors drop      the cleanest success of each task
   synth export out/ehr --to trl-sft --template llama3.1         one call a turn, every row rendered
   synth export out/ehr --to trl-sft --against bfcl.jsonl        rows that overlap are left out
@@ -101,6 +107,8 @@ def main(options: Arguments) -> int:
         options.template,
         RowPolicy(options.unit, options.calls, options.ids, options.keep_submit),
     )
+    exporter.form = "plain" if options.plain else "columns"
+    measure(exporter, options.tokenizer, options.max_tokens, options.long)
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
             _note(f"this run is {dataset.status}: the rows so far are exported")

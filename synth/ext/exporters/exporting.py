@@ -14,6 +14,7 @@ from synth.errors import ConfigProblems, OperatorError
 from synth.ext.exporters import Exporter, ExportReport, find_exporter
 from synth.ext.exporters import export as write
 from synth.ext.exporters.base import ConversationGate, MinReward, View
+from synth.ext.exporters.lengths import Long
 from synth.ext.exporters.rendering.presets import find_preset
 from synth.ext.exporters.row_policy import Calls, Ids, RowPolicy, Unit
 from synth.ext.exporters.selection import Errors, RowCheck, RowChoice
@@ -43,6 +44,10 @@ def export(
     ids: Ids | None = None,
     keep_submit: bool = False,
     template: str | None = None,
+    tokenizer: str | Path | None = None,
+    max_tokens: int | None = None,
+    long: Long = "drop",
+    plain: bool = False,
     options: Mapping[str, Any] | None = None,
     force: bool = False,
 ) -> ExportReport:
@@ -55,10 +60,13 @@ def export(
     failed call or a turn that must not be trained on; ``against`` names files or folders with texts
     of benchmarks, and leaves out the rows that overlap with them. ``view`` is for rows whose
     context was compacted; ``unit="turn"`` makes an example of each turn; ``calls`` and ``ids`` are
-    the forms of calls (None: the template's or the target's), ``keep_submit``
-    leaves the tool ``submit`` in, which prompts for an environment always keep. ``template`` names a chat template, a
-    preset or a file: rows that it does not render truly are left out. ``options`` are the
-    exporter's own.
+    the forms of calls (None: the template's or the target's), ``keep_submit`` leaves the tool
+    ``submit`` in, which prompts for an environment always keep. ``template`` names a chat template,
+    a preset or a file: rows that it does not render truly are left out. ``tokenizer`` is the
+    model's ``tokenizer.json``, by which rows are counted; those of more than ``max_tokens`` are
+    left out, or (``long="refuse"``) end the export. ``plain`` writes JSON columns of Parquet as
+    texts, for ``datasets`` 3 and 4; a name that ends in ``.jsonl`` writes JSON lines. ``options``
+    are the exporter's own.
     ``out`` appears as a whole or not at all.
 
     Raises:
@@ -68,7 +76,9 @@ def export(
     """
     exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
     choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
+    exporter.form = "plain" if plain else "columns"
     gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, keep_submit))
+    measure(exporter, tokenizer, max_tokens, long)
     return call(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )
@@ -89,6 +99,32 @@ def not_in(against: Sequence[str | Path]) -> RowCheck | None:
     return BenchmarkCheck(benchmarks(map(Path, against))) if against else None
 
 
+def measure(exporter: Exporter, tokenizer: str | Path | None, most: int | None, long: Long) -> None:
+    """Give the exporter its tokenizer and its limit, after its chat template.
+
+    Raises :class:`OperatorError` for a tokenizer without a template or a limit without a tokenizer.
+    """
+    exporter.lengths.most, exporter.lengths.long = most, long
+    if tokenizer is None:
+        if most is not None:
+            raise OperatorError("--max-tokens counts tokens: give --tokenizer tokenizer.json, too")
+        return
+    if exporter.template is None:
+        raise OperatorError("--tokenizer counts what a chat template renders: give --template, too")
+    exporter.tokenizer = str(tokenizer)
+    kind: Any = _of_extra("synth.ext.exporters.rendering.masks:TokenCount")
+    exporter.lengths.counter = kind(exporter.template, exporter.tokenizer)
+
+
+def _of_extra(name: str) -> Any:
+    try:
+        return resolve(name)
+    except PluginError as error:
+        raise OperatorError(
+            "--template and --tokenizer need an extra: pip install 'synth-worlds[templates]'"
+        ) from error
+
+
 def through_template(
     exporter: Exporter, name: str | None, policy: RowPolicy
 ) -> tuple[ConversationGate | None, RowPolicy]:
@@ -100,12 +136,7 @@ def through_template(
     if name is None:
         return None, policy
     preset = exporter.template = find_preset(name)
-    try:
-        kind: Any = resolve("synth.ext.exporters.rendering.gate:RenderGate")
-    except PluginError as error:
-        raise OperatorError(
-            "--template needs jinja2: pip install 'synth-worlds[templates]'"
-        ) from error
+    kind = _of_extra("synth.ext.exporters.rendering.gate:RenderGate")
     forms = replace(
         policy,
         calls=policy.calls or preset.calls,

@@ -19,6 +19,8 @@ from synth.core.dataset.store.wire import json_text
 _LINE_ENDS: Final = str.maketrans({"\u0085": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 """Characters that end a line for ``str.splitlines()`` but not in JSON; they are escaped."""
 
+_JSON: Final = ("json", "list<json>")
+
 Columns = Mapping[str, Kind | pa.DataType]
 """Columns of a Parquet file: kinds of the dataset's own, or types of Arrow for readers that know no
 JSON type (pandas).
@@ -37,13 +39,20 @@ def write_jsonl(examples: Iterable[Mapping[str, object]], out: Path) -> int:
     return count
 
 
-def write_parquet(examples: Iterable[Mapping[str, object]], out: Path, columns: Columns) -> int:
+def write_parquet(
+    examples: Iterable[Mapping[str, object]], out: Path, columns: Columns, *, plain: bool = False
+) -> int:
     """Write a Parquet file of those columns, and return the number of rows.
 
-    JSON kinds take Python values; ``datasets`` returns them unchanged, without null-filled keys.
+    JSON kinds take Python values; ``datasets`` 5 returns them unchanged, without null-filled keys.
+    ``plain`` writes them as one text of JSON in a cell, which any reader takes.
     Raises :class:`~synth.errors.OperatorError` if the file cannot be read back: on a full disk the
     Parquet writer closes without an error.
     """
+    if plain:
+        texts = [name for name, kind in columns.items() if kind in _JSON]
+        examples = ({**row, **{name: _text(row[name]) for name in texts}} for row in examples)
+        columns = {**columns, **dict.fromkeys(texts, "str")}
     # Without the schema version: the file is not a dataset of this format.
     schema = pa.schema([_field(name, kind) for name, kind in columns.items()])
     groups = (
@@ -54,6 +63,10 @@ def write_parquet(examples: Iterable[Mapping[str, object]], out: Path, columns: 
         for chunk in _chunks(examples, ROWS_PER_GROUP)
     )
     return write_groups(out, groups, schema, out.with_name(f"{out.name}.unread"))[0]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else json_text(value)
 
 
 def _field(name: str, kind: Kind | pa.DataType) -> pa.Field:

@@ -30,6 +30,9 @@ would take it for a shard.
 """
 
 
+_LINES = frozenset({".jsonl", ".json"})
+
+
 @dataclass(frozen=True, slots=True)
 class ExportReport:
     """Result of an export: ``matched`` rows met the condition; ``account`` says what became of each
@@ -70,6 +73,7 @@ def export(
     """
     for path in dataset.paths:
         check_target(path, out, force=force)
+    _check_form(exporter, out)
     account = exporter.account
     selection = Selection(dataset, choice or RowChoice(), account)
     rows = _Rows(selection, exporter, policy or RowPolicy(), gate)
@@ -145,11 +149,23 @@ class _Rows:
 
     def _unfit(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
         reason = self._gate.reason(messages, tools) if self._gate is not None else ""
-        if reason or self._exporter.encodes:
+        if reason:
             return reason
-        mark = self._marks.first(messages, tools)
-        model = self._exporter.template.name if self._exporter.template else "chat templates"
-        return f"a text holds {mark}, a control mark of {model}" if mark else ""
+        mark = None if self._exporter.encodes else self._marks.first(messages, tools)
+        if mark:
+            model = self._exporter.template.name if self._exporter.template else "chat templates"
+            return f"a text holds {mark}, a control mark of {model}"
+        return self._exporter.lengths.refusal(messages, tools)
+
+
+def _check_form(exporter: Exporter, out: Path) -> None:
+    """Take the form that the file's name says. Raises OperatorError for one that the target does
+    not write.
+    """
+    if exporter.parquet and out.suffix in _LINES:
+        exporter.form = "lines"
+    elif not exporter.parquet and (out.suffix == ".parquet" or exporter.form == "plain"):
+        raise OperatorError(f"{exporter.name} writes {exporter.suffix} files, no Parquet")
 
 
 def _check(exporter: Exporter) -> None:

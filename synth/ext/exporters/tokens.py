@@ -13,7 +13,6 @@ A template in a file takes its special tokens from the options ``bos`` and ``eos
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,19 +24,13 @@ from synth.errors import OperatorError
 from synth.ext.exporters.base import ConversationExporter, Example, Message, Row
 from synth.ext.exporters.files import Columns
 from synth.ext.exporters.rendering.presets import Preset, RenderError, special_tokens
-from synth.plugins import PluginError, resolve
-
-BOUNDS = (1_024, 2_048, 8_192)
-"""Usual limits of trainers, in tokens."""
+from synth.plugins import resolve
 
 
 @dataclass(frozen=True)
 class TokenOptions:
-    """``tokenizer`` is the model's file ``tokenizer.json``; ``bos`` and ``eos`` are the template's
-    special tokens.
-    """
+    """``bos`` and ``eos`` are the template's special tokens."""
 
-    tokenizer: str = ""
     bos: str | None = None
     eos: str | None = None
 
@@ -58,10 +51,6 @@ class Tokens(ConversationExporter):
     encodes = True
     Options = TokenOptions
 
-    def __init__(self, options: TokenOptions | None = None) -> None:
-        super().__init__(options)
-        self._lengths = list[int]()
-
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         self._encoder = self._masks()
         yield from super().rows(rows)
@@ -71,7 +60,6 @@ class Tokens(ConversationExporter):
             ids, mask = self._encoder.encode(messages, row["tools"])
         except RenderError as error:
             return f"the template does not render it: {error}"
-        self._lengths.append(len(ids))
         return {
             "input_ids": ids,
             "assistant_masks": mask,
@@ -81,34 +69,22 @@ class Tokens(ConversationExporter):
             "task_id": row["task_id"],
         }
 
-    def remark(self) -> str:
-        over = ", ".join(
-            f"{sum(length > bound for length in self._lengths)} over {bound:,}" for bound in BOUNDS
-        )
-        middle, longest = int(statistics.median(self._lengths)), max(self._lengths)
-        return f"tokens: {middle:,} in the median, {longest:,} at most; {over}; {super().remark()}"
-
     def _masks(self) -> Any:
-        if self.template is None or not self.options.tokenizer:
+        if self.template is None or self.tokenizer is None:
             raise OperatorError(
-                "tokens needs a chat template and a tokenizer: --template qwen3-training --option"
-                " tokenizer=tokenizer.json"
+                "tokens needs a chat template and a tokenizer: --template qwen3-training"
+                " --tokenizer tokenizer.json"
             )
-        try:
-            kind: Any = resolve("synth.ext.exporters.rendering.masks:TokenMasks")
-        except PluginError as error:
-            raise OperatorError(
-                "tokens needs jinja2 and tokenizers: pip install 'synth-worlds[templates]'"
-            ) from error
-        return kind(self._with_tokens(self.template), self.options.tokenizer)
+        kind: Any = resolve("synth.ext.exporters.rendering.masks:TokenMasks")
+        return kind(self._with_tokens(self.template, self.tokenizer), self.tokenizer)
 
-    def _with_tokens(self, preset: Preset) -> Preset:
+    def _with_tokens(self, preset: Preset, tokenizer: str) -> Preset:
         """Return the template with its special tokens.
 
         Raises :class:`OperatorError` for one that names a token which is not known.
         """
         found: dict[str, str | None] = {}
-        beside = special_tokens(Path(self.options.tokenizer))
+        beside = special_tokens(Path(tokenizer))
         for key, given, known in (
             ("bos", self.options.bos, preset.bos),
             ("eos", self.options.eos, preset.eos),

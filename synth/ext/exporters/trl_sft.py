@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 from synth.ext.exporters.base import Example, Exporter, Row, trained_runs
-from synth.ext.exporters.files import write_parquet
+from synth.ext.exporters.files import Columns
 
 
 class TrlSft(Exporter):
@@ -30,6 +31,7 @@ class TrlSft(Exporter):
     name = "trl-sft"
     description = "TRL SFTTrainer: Parquet with messages and tools"
     suffix = ".parquet"
+    parquet: ClassVar[Columns] = dict.fromkeys(("messages", "tools"), "list<json>")
     length_limit = ("TRL", "SFTConfig(max_length=1024)")
     columns = ("messages", "segments", "tools")
     views = ("full", "segments")
@@ -56,5 +58,5 @@ class TrlSft(Exporter):
                     yield {"messages": list(messages), "tools": tools}
 
     def write(self, examples: Iterable[Example], out: Path) -> int:
-        names = ("prompt", "completion", "tools") if self._in_runs else ("messages", "tools")
-        return write_parquet(examples, out, dict.fromkeys(names, "list<json>"))
+        names = ("prompt", "completion", "tools") if self._in_runs else tuple(self.parquet)
+        return self.written(examples, out, dict.fromkeys(names, "list<json>"))

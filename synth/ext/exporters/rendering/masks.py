@@ -28,12 +28,7 @@ class TokenMasks:
 
     def __init__(self, preset: Preset, tokenizer: str) -> None:
         self._template = ChatTemplate(preset)
-        try:
-            given: Any = Tokenizer.from_file(tokenizer)
-        except Exception as error:
-            # The package raises plain exceptions for every problem of the file.
-            why = unreadable(error, "the tokenizer.json of a model")
-            raise OperatorError(f"tokenizer: {tokenizer} cannot be read: {why}") from None
+        given = _tokenizer(tokenizer)
         self._control = _control_tokens(given, preset)
         self._marks = ControlMarks(self._control)
         self._names = {text: f"\ufdd3{number}\ufdd3" for text, number in self._control.items()}
@@ -72,6 +67,30 @@ class TokenMasks:
             if number not in self._ids and number in forged:
                 raise RenderError(f"the tokenizer reads {forged[number]} in a text")
         return [self._ids.get(number, number) for number in ids]
+
+
+class TokenCount:
+    """The number of tokens of a conversation. Raises as :class:`TokenMasks`."""
+
+    def __init__(self, preset: Preset, tokenizer: str) -> None:
+        self._template = ChatTemplate(preset)
+        self._tokenizer = _tokenizer(tokenizer)
+
+    def count(self, messages: Sequence[Message], tools: Sequence[Any]) -> int:
+        """Return the number of tokens. Raises :class:`RenderError`."""
+        text = self._template.render(messages, tools)
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _tokenizer(file: str) -> Any:
+    try:
+        tokenizer: Any = Tokenizer.from_file(file)
+    except Exception as error:
+        # The package raises plain exceptions for every problem of the file.
+        why = unreadable(error, "the tokenizer.json of a model")
+        raise OperatorError(f"--tokenizer {file} cannot be read: {why}") from None
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def _control_tokens(tokenizer: Any, preset: Preset) -> Mapping[str, int]:

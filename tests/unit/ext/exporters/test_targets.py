@@ -496,3 +496,32 @@ def test_calls_and_ids_in_the_form_that_was_asked_for(folder):
     calls = [message.get("tool_calls") or [] for message in example["messages"]]
     assert max(map(len, calls)) == 1
     assert {len(item["id"]) for turn in calls for item in turn} == {9}
+
+
+@pytest.mark.parametrize("target", ["trl-sft", "trl-dpo", "trl-kto", "trl-grpo"])
+def test_columns_of_json_are_texts_for_older_readers(folder, capsys, target):
+    """Arrow's JSON type is refused by `datasets` 3 and 4."""
+    write_run(folder / "run", siblings())
+    assert main(["run", "--to", target, "--out", "now.parquet"]) == 0
+    assert "for 3 and 4 use --plain" in capsys.readouterr().err
+    assert main(["run", "--to", target, "--plain", "--out", "old.parquet"]) == 0
+    assert "--plain" not in capsys.readouterr().err
+    assert "json" not in str(pq.read_schema("old.parquet"))
+    read = [
+        {key: json.loads(one[key]) if key in JSON_COLUMNS else one[key] for key in one}
+        for one in pq.read_table("old.parquet").to_pylist()
+    ]
+    assert read == table("now.parquet")
+    assert main(["run", "--to", target, "--out", "lines.jsonl"]) == 0
+    lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text().splitlines()]
+    assert lines == read
+
+
+JSON_COLUMNS = ("messages", "tools", "prompt", "completion", "chosen", "rejected")
+
+
+def test_a_name_that_promises_another_form_is_refused(folder):
+    write_run(folder / "run", siblings())
+    for more in (["--out", "x.parquet"], ["--plain"]):
+        with pytest.raises(OperatorError, match=r"axolotl writes .jsonl files"):
+            main(["run", "--to", "axolotl", *more])

@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-TARGET = ("run", "--to", "tokens", "--option", "tokenizer=tokenizer.json")
+TARGET = ("run", "--to", "tokens", "--tokenizer", "tokenizer.json")
 
 
 def test_a_mistake_costs_no_row_and_is_not_trained_on():
@@ -60,6 +60,47 @@ def test_the_length_of_the_rows_is_said(capsys: pytest.CaptureFixture[str]):
         assert setting in capsys.readouterr().err
 
 
+RENDERED = ("--template", "qwen3", "--tokenizer", "tokenizer.json")
+
+
+def test_what_is_too_long_is_left_out_by_name_or_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+):
+    """huggingface/trl#3927, #6025: the prompt filled max_length, and nothing was trained on."""
+    long = row(1)["messages"]
+    long[1] = {**long[1], "content": "Please. " * 2_000}
+    write_run(folder / "two", [row(0), row(1, messages=long)])
+    for target in ("trl-sft", "axolotl", "openai-jsonl"):
+        assert main(["two", "--to", target, *RENDERED, "--max-tokens", "9000"]) == 0
+        said = capsys.readouterr()
+        assert "left out a177c0ffee5eed01: longer than 9000 tokens" in said.err
+        assert "1 example from 2 rows" in said.out
+        assert "tokens: " in said.err
+    refuse = ["two", "--to", "trl-sft", *RENDERED, "--max-tokens", "9000", "--long", "refuse"]
+    with pytest.raises(OperatorError, match="more than --max-tokens 9000: --long drop"):
+        main([*refuse, "--out", "none.parquet"])
+    assert not (folder / "none.parquet").exists()
+
+
+def test_a_long_row_goes_turn_by_turn(folder: Path, capsys: pytest.CaptureFixture[str]):
+    counts = ["--to", "trl-sft", *RENDERED, "--max-tokens"]
+    text = ChatTemplate(find_preset("qwen3")).render(row(0)["messages"], TOOLS)
+    most = len(Tokenizer.from_file("tokenizer.json").encode(text).ids)
+    write_run(folder / "one", [row(0)])
+    assert main(["one", *counts, str(most)]) == 0
+    with pytest.raises(OperatorError, match="all are left out"):
+        main(["one", *counts, str(most - 1), "--force"])
+    assert main(["one", *counts, str(most - 1), "--unit", "turn", "--force"]) == 0
+    assert "2 examples from 1 rows" in capsys.readouterr().out
+
+
+def test_without_a_tokenizer_the_length_is_a_guess(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "--to", "trl-sft"]) == 0
+    said = capsys.readouterr().err
+    assert "tokens: about " in said
+    assert "(by characters; --tokenizer FILE counts)" in said
+
+
 def test_ids_are_those_of_the_rendered_text():
     assert main([*TARGET, "--template", "qwen3-training"]) == 0
     first, _ = pq.read_table("run.tokens.parquet").to_pylist()
@@ -80,12 +121,13 @@ def test_every_training_preset_marks_each_turn(name: str):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (TARGET, "needs a chat template and a tokenizer"),
+        (TARGET, "--tokenizer counts what a chat template renders"),
+        ((*TARGET[:3], "--max-tokens", "9"), "--max-tokens counts tokens: give --tokenizer"),
         ((*TARGET[:3], "--template", "qwen3-training"), "needs a chat template and a tokenizer"),
         ((*TARGET, "--template", "qwen3"), "does not mark what the assistant generates"),
         (
-            (*TARGET[:3], "--template", "qwen3-training", "--option", "tokenizer=run"),
-            "tokenizer: run cannot be read",
+            (*TARGET[:3], "--template", "qwen3-training", "--tokenizer", "run"),
+            "--tokenizer run cannot be read",
         ),
     ],
 )
