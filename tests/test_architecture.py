@@ -76,8 +76,6 @@ DOORS = {
     "hydra": [
         "synth/core/config/compose.py",
         "synth/core/config/overrides.py",
-        "synth/core/config/sweep.py",
-        "synth/core/config/structured.py",
     ],
     "omegaconf": ["synth/core/config/compose.py"],
     "ray": ["synth/core/runner/runtimes/ray.py", "synth/ext/telemetry/ray_metrics.py"],

@@ -4,7 +4,7 @@ import hydra
 from omegaconf import DictConfig, OmegaConf
 
 import synth
-from synth.core.config.structured import store
+from synth.core.config.compose import store
 
 store(group="synth")
 

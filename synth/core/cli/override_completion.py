@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from synth.config import KEYS, RunConfig
-from synth.core.foundation.shipped import world_names
-from synth.plugins import (
-    CALLBACKS,
-    ENGINES,
-    MIDDLEWARES,
-    MODELS,
-    RUNTIMES,
-    TASK_SOURCES,
-    USERS,
-    WORLDS,
-    ExtensionPoint,
-)
-
-_EXTENSIONS: dict[str, ExtensionPoint] = {
-    "env.name": WORLDS,
-    "model.kind": MODELS,
-    "users.kind": USERS,
-    "database.engine": ENGINES,
-    "tasks.kind": TASK_SOURCES,
-    "runtime.kind": RUNTIMES,
-    "agent.middleware": MIDDLEWARES,
-    "telemetry.callbacks": CALLBACKS,
-}
-"""The keys whose values are names of extensions."""
+from synth.core.config.rules import EXTENSIONS
+from synth.core.foundation.shipped import config_groups, world_names
 
 _LAST_VALUE = re.compile(r"(.*[,\[])?")
 """What stands before the value that is being typed: ``model=openai,`` or ``[logging,``."""
@@ -44,7 +22,7 @@ def completions(prefix: str, folders: Sequence[Path]) -> list[str]:
     ``folders`` hold config groups, a folder of YAML files each. An empty prefix is completed to
     groups and to keys of no section only, as there are some 200 keys.
     """
-    groups = _groups(folders)
+    groups = config_groups(folders)
     key, equals, value = prefix.partition("=")
     if not equals:
         keys = KEYS if prefix else [name for name in KEYS if "." not in name]
@@ -54,23 +32,14 @@ def completions(prefix: str, folders: Sequence[Path]) -> list[str]:
     return [f"{head}{choice}" for choice in (groups.get(key) or sorted(set(_values(key))))]
 
 
-def _groups(folders: Iterable[Path]) -> dict[str, list[str]]:
-    """The choices of each config group."""
-    found: dict[str, set[str]] = {}
-    for folder in folders:
-        for file in folder.glob("*/*.yaml"):
-            found.setdefault(file.parent.name, set()).add(file.stem)
-    return {group: sorted(names) for group, names in found.items()}
-
-
 def _values(key: str) -> Iterator[str]:
     """The values that a key takes, where they can be listed."""
     if key not in KEYS:
         return
     if key == "env.name":
         yield from world_names()
-    if key in _EXTENSIONS:
-        yield from (extension.name for extension in _EXTENSIONS[key].all())
+    if key in EXTENSIONS:
+        yield from (extension.name for extension in EXTENSIONS[key].all())
     kind: Any = RunConfig
     for name in key.split("."):
         kind = get_type_hints(kind)[name]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from synth.core.cli.command import Arguments, command
-from synth.core.foundation.shipped import configs_dir, version
+from synth.core.foundation.shipped import config_groups, configs_dir, version
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
 from synth.plugins import resolve
@@ -73,14 +73,10 @@ SHOWN_GROUPS = (
 )
 
 
-def choices_of(group: str) -> list[str]:
-    """The names of a config group that ships."""
-    return sorted(path.stem for path in (configs_dir() / group).glob("*.yaml"))
-
-
 def _choices() -> str:
     """The config groups that most runs choose from, with what ships."""
-    names = {label: ", ".join(choices_of(group)) for group, label in SHOWN_GROUPS}
+    groups = config_groups([configs_dir()])
+    names = {label: ", ".join(groups[group]) for group, label in SHOWN_GROUPS}
     lines = [f"  {label:<12}{found}\n" for label, found in names.items()]
     return "".join(["\nwhat ships (`synth list` shows extensions as well):\n", *lines])
 

@@ -2,7 +2,7 @@
 
 Hydra's ``compose`` stops at the first bad override, refuses sweeps, and its ``main`` writes
 overrides, keys included, to three files. So the overrides are parsed first, all that is wrong with
-them is said at once, sweeps are split here, and only sound overrides reach Hydra.
+them is said at once, and only sound overrides reach Hydra.
 """
 
 from __future__ import annotations
@@ -20,21 +20,25 @@ from typing import Any, cast
 import yaml
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
-from hydra._internal.config_repository import ConfigRepository
-from hydra._internal.defaults_list import DefaultsList
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from synth.config import KEYS, SECTIONS, RunConfig, from_dict, problems, to_dict
-from synth.core.config.overrides import Groups, ParsedOverrides, read_overrides
+from synth.core.config.overrides import (
+    SEARCH_PATH,
+    Groups,
+    ParsedOverrides,
+    Point,
+    read_overrides,
+)
 from synth.core.config.rules import walk
-from synth.core.config.sweep import Point, points
 from synth.core.foundation.credentials import ADVICE, is_secret_variable, known_secrets, redact
-from synth.core.foundation.shipped import configs_dir
+from synth.core.foundation.shipped import config_groups, configs_dir
 from synth.core.foundation.suggestions import hint, nearest_key
 from synth.errors import ConfigProblems
 
@@ -71,25 +75,19 @@ def compose(
     ``hydra.searchpath=[...]``; what ships is found first. ``config_name`` is the primary config.
     Raises ConfigProblems with everything that is wrong with overrides, files and values.
     """
-    home, beside = _homes(config_name, config_dir)
-    with _hydra(home):
-        reading = read_overrides(
-            overrides, partial(_groups, config_name), multirun=multirun, config_dir=beside
-        )
+    with _reading(overrides, multirun, config_dir, config_name) as (_, reading):
         lines = list(reading.problems)
-        jobs, of_sweep = points(reading.overrides, reading.groups, multirun=multirun)
-        lines += of_sweep
-        refused = bool(lines)
         composed: list[Composed] = []
-        for point in jobs:
+        for point in reading.points:
             raw, found = _compose_one(config_name, reading, point)
             if not found:
                 # A refused override leaves a hole, of which the rules between keys must not
                 # complain.
                 found = [
-                    _as_typed(line, point.overrides) for line in problems(raw, rules=not refused)
+                    _as_typed(line, point.overrides)
+                    for line in problems(raw, rules=not reading.problems)
                 ]
-            if not found and not refused:
+            if not found and not reading.problems:
                 composed.append(Composed(from_dict(raw), point.overrides, point.directory))
             lines += [line for line in found if line not in lines]
     if lines:
@@ -164,67 +162,72 @@ def describe(
 
     Raises ConfigProblems for overrides that cannot be used.
     """
-    home, beside = _homes(config_name, config_dir)
-    with _hydra(home):
-        reading = read_overrides(
-            overrides, partial(_groups, config_name), multirun=False, config_dir=beside
-        )
+    with _reading(overrides, False, config_dir, config_name) as (home, reading):
         if reading.problems:
             raise ConfigProblems(list(reading.problems))
-        jobs, of_sweep = points(reading.overrides, reading.groups, multirun=False)
-        if of_sweep:
-            raise ConfigProblems(of_sweep)
-        lines = [*reading.search_path, *jobs[0].lines]
-        chosen = _defaults(config_name, lines)
-        given = re.findall(r"'file://([^']*)'", "".join(reading.search_path))
+        chosen = _defaults(
+            config_name, [*_searching(reading.search_path), *reading.points[0].lines]
+        )
         files = [
-            f"  {entry.config_path}" + (f" -> {entry.package}" if entry.package else "")
+            f"{entry.config_path}" + (f" -> {entry.package}" if entry.package else "")
             for entry in chosen.defaults
             if entry.config_path is not None and not entry.config_path.startswith("hydra")
         ]
-        groups = [
-            f"  {group}: {', '.join(names)}"
+    shown = {
+        "search path": [home, *(folder.removeprefix("file://") for folder in reading.search_path)],
+        "composed, in this order (a later file wins)": files,
+        "config groups": [
+            f"{group}: {', '.join(names)}"
             for group, names in sorted(reading.groups.choices.items())
-        ]
-    return "\n".join(
-        [
-            "search path:",
-            *(f"  {folder}" for folder in (home, *given)),
-            "composed, in this order (a later file wins):",
-            *files,
-            "config groups:",
-            *groups,
-            "",
-        ]
+        ],
+    }
+    return "".join(
+        f"{title}:\n" + "".join(f"  {line}\n" for line in lines) for title, lines in shown.items()
     )
 
 
+def store(group: str = "synth", name: str = "schema") -> None:
+    """Register every key and default in Hydra's ConfigStore, for ``defaults: [{synth: schema}]``
+    of a Hydra application.
+
+    The section ``group`` of the composed config is then what ``synth.run`` takes and checks.
+    """
+    ConfigStore.instance().store(name, to_dict(RunConfig()), group=group, provider="synth")
+
+
 @contextmanager
-def _hydra(home: Path) -> Generator[None]:
-    """Hydra with our configs. Within a Hydra application of the user's, that one is set aside."""
+def _reading(
+    overrides: Sequence[str], multirun: bool, config_dir: Path | None, config_name: str
+) -> Generator[tuple[Path, ParsedOverrides]]:
+    """Hydra with the folder of the primary config, and the overrides as they are read in it.
+
+    Hydra finds a primary config in its first folder only. A Hydra application of the user's, within
+    which this may be, is set aside.
+    """
+    home = configs_dir()
+    if config_dir is not None and (config_dir.expanduser() / f"{config_name}.yaml").is_file():
+        home, config_dir = config_dir.expanduser().resolve(), home
     instance = GlobalHydra.instance()
     outer = instance.hydra
     instance.clear()
     try:
         with initialize_config_dir(str(home), job_name="synth", version_base="1.3"):
-            yield
+            groups_in = partial(_groups, config_name, home)
+            yield (
+                home,
+                read_overrides(overrides, groups_in, multirun=multirun, config_dir=config_dir),
+            )
     finally:
         GlobalHydra.instance().hydra = outer
 
 
-def _homes(config_name: str, config_dir: Path | None) -> tuple[Path, Path | None]:
-    """The folder of the primary config, and another one to search.
-
-    Hydra finds a primary config in its first folder only.
-    """
-    if config_dir is not None:
-        own = config_dir.expanduser().resolve()
-        if (own / f"{config_name}.yaml").is_file():
-            return own, configs_dir()
-    return configs_dir(), config_dir
+def _searching(folders: Sequence[str]) -> list[str]:
+    """The override by which Hydra searches these folders as well."""
+    quoted = ",".join(QuotedString(folder, Quote.single).with_quotes() for folder in folders)
+    return [f"{SEARCH_PATH}=[{quoted}]"] if folders else []
 
 
-def _defaults(primary: str, lines: Sequence[str]) -> DefaultsList:
+def _defaults(primary: str, lines: Sequence[str]) -> Any:
     """Hydra's list of the files that it composes. Raises ConfigProblems for a missing one."""
     loader = GlobalHydra.instance().config_loader()
     try:
@@ -233,31 +236,13 @@ def _defaults(primary: str, lines: Sequence[str]) -> DefaultsList:
         raise ConfigProblems([_hydra_message(error)]) from None
 
 
-def _groups(primary: str, search_path: Sequence[str]) -> Groups:
-    loader = GlobalHydra.instance().config_loader()
-    # The loader's own method reads the whole config again each time, for a search path in it.
-    repository: ConfigRepository | None = None if search_path else cast("Any", loader).repository
-
-    def options(parent: str, kind: ObjectType) -> list[str]:
-        if repository is not None:
-            return repository.get_group_options(parent, kind)
-        return loader.get_group_options(parent, kind, config_name=None, overrides=list(search_path))
-
-    found: dict[str, tuple[str, ...]] = {}
-    waiting = [""]
-    while waiting:
-        parent = waiting.pop()
-        for name in options(parent, ObjectType.GROUP):
-            group = f"{parent}/{name}" if parent else name
-            if group != "hydra":
-                waiting.append(group)
-                found[group] = tuple(sorted(set(options(group, ObjectType.CONFIG))))
-
+def _groups(primary: str, home: Path, folders: Sequence[str]) -> Groups:
     @cache
     def default() -> frozenset[str]:
-        return frozenset(_defaults(primary, search_path).overrides.known_choices)
+        return frozenset(_defaults(primary, _searching(folders)).overrides.known_choices)
 
-    return Groups({group: choices for group, choices in found.items() if choices}, default)
+    given = (Path(folder.removeprefix("file://")) for folder in folders)
+    return Groups(config_groups([home, *given]), default)
 
 
 def _compose_one(
@@ -265,10 +250,10 @@ def _compose_one(
 ) -> tuple[dict[str, Any], list[str]]:
     """The plain dict of one point, and what was wrong on the way to it."""
     try:
-        node = hydra_compose(primary, overrides=[*reading.search_path, *point.lines])
+        node = hydra_compose(primary, overrides=[*_searching(reading.search_path), *point.lines])
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, ValueError) as error:
         return {}, [_hydra_message(error)]
-    _choose_world(node, {override.key_or_group for override in reading.overrides})
+    _choose_world(node, reading.keys)
     unresolved: dict[str, str] = {}
     raw = _resolved(node, "", unresolved)
     return raw, list((unresolved | _leaks(node, raw)).values())

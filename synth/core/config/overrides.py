@@ -1,13 +1,12 @@
-"""Reading what stands on the command line: each override is parsed and checked before Hydra sees
-any of them.
-"""
-
+"""Overrides of the command line: parsed, checked and multiplied out before Hydra sees them."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -26,18 +25,11 @@ from hydra.errors import HydraException
 
 from synth.config import FREE, KEYS, SECTIONS
 from synth.core.config.quoting import quoted_value
+from synth.core.config.rules import EXTENSIONS
 from synth.core.foundation.credentials import ADVICE, is_secret_key, looks_secret, redact
 from synth.core.foundation.suggestions import hint, nearest, nearest_key
 from synth.errors import ConfigProblems
-from synth.plugins import (
-    ENGINES,
-    MODELS,
-    RUNTIMES,
-    TASK_SOURCES,
-    USERS,
-    WORLDS,
-    PluginError,
-)
+from synth.plugins import PluginError, find_module
 
 SEARCH_PATH = "hydra.searchpath"
 
@@ -46,6 +38,11 @@ SWEEPS = (
     " another launcher or sweeper, call synth.run in a Hydra application of your own, as"
     " examples/hydra_app does"
 )
+
+MOST_JOBS = 1_000
+"""More combinations than this are taken for a slip."""
+
+_LONGEST_NAME = 80
 
 _OF_SWEEPS = re.compile(r"hydra[./](?:launcher|sweeper|sweep)\b")
 
@@ -57,6 +54,11 @@ _ONE_WORD = re.compile(r"[^,\[\]{}'\"$\\]+")
 grammar says to it.
 """
 
+_NAMED = {
+    key.partition(".")[0]: key for key in EXTENSIONS if key.endswith((".name", ".kind", ".engine"))
+}
+"""The key of a config group that names an extension, which no file of the group may choose."""
+
 
 @dataclass(frozen=True, slots=True)
 class Groups:
@@ -64,21 +66,32 @@ class Groups:
     run.yaml composes.
     """
 
-    choices: Mapping[str, tuple[str, ...]]
+    choices: Mapping[str, Sequence[str]]
     default: Callable[[], frozenset[str]]  # Hydra reads all files for it
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedOverrides:
-    """The sound overrides, in order and in the form that Hydra takes, and a line for each of the
-    others.
-
-    ``search_path`` holds at most one override, which every composition has to start with.
+class Point:
+    """One combination: what Hydra is given, what the person wrote, and the name of the
+    subdirectory.
     """
 
-    overrides: tuple[Override, ...]
-    problems: tuple[str, ...]
-    search_path: tuple[str, ...]
+    lines: tuple[str, ...]
+    overrides: tuple[str, ...]
+    directory: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedOverrides:
+    """One point for each combination of the sound overrides' values, and a line for each problem.
+
+    ``keys`` are those of the sound overrides. ``search_path`` are the folders to search besides.
+    """
+
+    points: Sequence[Point]
+    problems: Sequence[str]
+    keys: frozenset[str]
+    search_path: Sequence[str]
     groups: Groups
 
 
@@ -93,36 +106,53 @@ def read_overrides(
     multirun: bool,
     config_dir: Path | None = None,
 ) -> ParsedOverrides:
-    """Parse and check every override; ``groups_in`` finds the config groups once the search path is
-    known.
+    """Parse, check and multiply out the overrides; ``groups_in`` finds the config groups once the
+    search path is known.
     """
     problems: list[str] = []
     parsed: list[Override] = []
     folders: list[str] = []
+    given: list[tuple[str, Any]] = []
     for line in lines:
-        try:
+        with _collecting(problems):
             override = _parse(line)
             if override.key_or_group == SEARCH_PATH:
-                folders += _folders(override)
+                value = cast("Any", override.value())
+                several = cast("list[Any]", value if isinstance(value, list) else [value])
+                given += [(SEARCH_PATH, folder) for folder in several]
             else:
                 parsed.append(override)
-        except _Refused as refused:
-            problems.append(str(refused))
     if config_dir is not None:
-        if config_dir.expanduser().is_dir():
-            folders.append(f"file://{config_dir.expanduser().resolve()}")
-        else:
-            problems.append(f"--config-dir: folder not found: {config_dir}")
-    quoted = ",".join(QuotedString(folder, Quote.single).with_quotes() for folder in folders)
-    search_path = (f"{SEARCH_PATH}=[{quoted}]",) if folders else ()
-    groups = groups_in(search_path)
-    sound: list[Override] = []
+        given.append(("--config-dir", str(config_dir)))
+    for key, folder in given:
+        with _collecting(problems):
+            folders.append(_folder(key, folder))
+    groups = groups_in(folders)
+    axes: list[list[tuple[Override, str]]] = []
     for override in parsed:
-        try:
-            sound.append(_checked(override, groups, multirun=multirun))
-        except _Refused as refused:
-            problems.append(str(refused))
-    return ParsedOverrides(tuple(sound), tuple(problems), search_path, groups)
+        with _collecting(problems):
+            sound = _checked(override, groups)
+            axes.append([(sound, value) for value in _values(sound, groups, multirun=multirun)])
+    problems += _twice([axis[0][0] for axis in axes])
+    if math.prod(map(len, axes)) > MOST_JOBS:
+        problems.append(f"this sweep has more than {MOST_JOBS} jobs; split it")
+        axes = [axis[:1] for axis in axes]
+    combinations = list(itertools.product(*axes))
+    width = len(str(len(combinations) - 1))
+    points = [
+        _point(combination, f"{index:0{width}d}" if multirun else "")
+        for index, combination in enumerate(combinations)
+    ]
+    keys = frozenset(axis[0][0].key_or_group for axis in axes)
+    return ParsedOverrides(points, problems, keys, folders, groups)
+
+
+@contextlib.contextmanager
+def _collecting(problems: list[str]) -> Generator[None]:
+    try:
+        yield
+    except _Refused as refused:
+        problems.append(str(refused))
 
 
 def _parse(line: str) -> Override:
@@ -160,7 +190,7 @@ def override_lines(values: Mapping[str, object]) -> list[str]:
     return [
         f"{key}={quoted_value(value)}"
         if isinstance(value, str)
-        else f"{key}={Transformer.str(_quoted(_plain(value)))}"
+        else f"{key}={Transformer.str(_quoted(value))}"
         for key, value in flat_values(values).items()
     ]
 
@@ -182,10 +212,6 @@ def flat_values(values: Mapping[str, object], prefix: str = "") -> dict[str, obj
     return found
 
 
-_KINDS = {"runtime": "runtime.kind", "model": "model.kind", "env": "env.name"}
-"""What a group's name stands for where no config is composed."""
-
-
 def plain_changes(lines: Sequence[str]) -> dict[str, object]:
     """Read ``key=value`` texts as changes of a config that is there; values are YAML.
 
@@ -196,19 +222,8 @@ def plain_changes(lines: Sequence[str]) -> dict[str, object]:
         key, equals, value = line.partition("=")
         if not equals:
             raise ConfigProblems([f"{line!r} is not of the form key=value"])
-        found[_KINDS.get(key, key)] = yaml.safe_load(value)
+        found[_NAMED.get(key, key)] = yaml.safe_load(value)
     return found
-
-
-def _plain(value: Any) -> Any:
-    """A Python value as JSON has it: tuples and sets of names become lists, paths become text."""
-    if isinstance(value, Mapping):
-        return {
-            str(key): _plain(inner) for key, inner in cast("Mapping[object, Any]", value).items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in cast("list[Any]", value)]
-    return str(value) if isinstance(value, Path) else value
 
 
 def _in_hydras_grammar(value: str) -> str | None:
@@ -229,44 +244,36 @@ def _in_hydras_grammar(value: str) -> str | None:
 
 
 def _quoted(value: Any) -> Any:
-    """A JSON value whose strings stay strings: ``"true"`` is not true."""
-    if isinstance(value, dict):
-        return {key: _quoted(inner) for key, inner in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
+    """A value whose texts stay texts: ``"true"`` is not true. Tuples become lists, paths texts."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, Any]", value).items()
+        return {str(key): _quoted(inner) for key, inner in items}
+    if isinstance(value, (list, tuple)):
         return [_quoted(inner) for inner in cast("list[Any]", value)]
-    return QuotedString(value, Quote.double) if isinstance(value, str) else value
+    return QuotedString(str(value), Quote.double) if isinstance(value, str | Path) else value
 
 
-def _folders(override: Override) -> list[str]:
-    value: Any = override.value()
-    given = cast("list[Any]", value if isinstance(value, list) else [value])
-    found: list[str] = []
-    for item in given:
-        if not isinstance(item, str):
-            raise _Refused(
-                f"{SEARCH_PATH}: takes a list of folders, as in"
-                f" '{SEARCH_PATH}=[file:///my/configs]'"
-            )
-        scheme, separator, rest = item.rpartition("://")
-        if separator and scheme != "file":
-            found.append(item)
-            continue
-        folder = Path(rest).expanduser().resolve()
-        if not folder.is_dir():
-            raise _Refused(f"{SEARCH_PATH}: folder not found: {folder}")
-        found.append(f"file://{folder}")
-    return found
+def _folder(key: str, folder: Any) -> str:
+    """A folder of config groups as Hydra's search path has it."""
+    if not isinstance(folder, str):
+        raise _Refused(f"{key}: takes a list of folders, as in '{key}=[file:///my/configs]'")
+    scheme, _, rest = folder.rpartition("://")
+    if scheme == "pkg":
+        spec = find_module(rest.replace("/", "."))
+        rest = ((spec and spec.submodule_search_locations) or ["no such package"])[0]
+    path = Path(rest).expanduser().resolve()
+    if not path.is_dir():
+        raise _Refused(f"{key}: folder not found: {path}")
+    return f"file://{path}"
 
 
-def _checked(override: Override, groups: Groups, *, multirun: bool) -> Override:
+def _checked(override: Override, groups: Groups) -> Override:
     """The override in the form that works whether or not the key stands in a YAML file already."""
     key, line = override.key_or_group, override.input_line
     if override.is_hydra_override() or key == "hydra":
         raise _Refused(_hydras_own(key))
     if override.package is not None:
         raise _Refused(f"{line}: packages (@) are not used here; the group is {key}")
-    if override.is_sweep_override():
-        _check_sweep(override, groups, multirun=multirun)
     if key in groups.choices:
         for choice in _choices(override, groups.choices[key]):
             _check_choice(key, choice, groups.choices[key])
@@ -295,8 +302,11 @@ def _hydras_own(key: str) -> str:
     return f"{key}: of Hydra's own settings only {SEARCH_PATH} is used here{instead}"
 
 
-def _check_sweep(override: Override, groups: Groups, *, multirun: bool) -> None:
+def _values(override: Override, groups: Groups, *, multirun: bool) -> list[str]:
+    """The texts to which an override sets its key: one, or one for each point of a sweep."""
     key, line = override.key_or_group, override.input_line
+    if not override.is_sweep_override():
+        return [override.get_value_string() if override.value_type is not None else ""]
     if not multirun:
         text = override.get_value_string()
         raise _Refused(
@@ -306,8 +316,53 @@ def _check_sweep(override: Override, groups: Groups, *, multirun: bool) -> None:
         raise _Refused(
             f"{line}: an interval has no single values to run; use range(...) or choice(...)"
         )
-    if isinstance(override.value(), Glob) and key not in groups.choices:
-        raise _Refused(f"{line}: glob chooses among the files of a config group, and {key} is none")
+    value: Any = override.value()
+    if isinstance(value, Glob):
+        if key not in groups.choices:
+            raise _Refused(
+                f"{line}: glob chooses among the files of a config group, and {key} is none"
+            )
+        return value.filter(list(groups.choices[key]))
+    try:
+        found = list(itertools.islice(map(_as_text, override.sweep_iterator()), MOST_JOBS + 1))
+    except (HydraException, ValueError) as error:
+        raise _Refused(f"{line}: {error}") from None
+    if not found:
+        raise _Refused(f"{line}: this range holds no value")
+    return found
+
+
+def _as_text(element: Any) -> str:
+    # An interpolation has to stay one: Hydra's own rendering would escape its braces.
+    return (
+        element if isinstance(element, str) and "${" in element else str(Transformer.str(element))
+    )
+
+
+def _twice(overrides: Sequence[Override]) -> list[str]:
+    keys = [override.key_or_group for override in overrides]
+    swept = {override.key_or_group for override in overrides if override.is_sweep_override()}
+    return [
+        f"{key}: given {keys.count(key)} times, and swept over"
+        for key in sorted(swept)
+        if keys.count(key) > 1
+    ]
+
+
+def _point(combination: Sequence[tuple[Override, str]], index: str) -> Point:
+    lines: list[str] = []
+    plain: list[str] = []
+    name = [index]
+    for override, value in combination:
+        tail = f"={value}" if override.value_type is not None else ""
+        lines.append(override.get_key_element() + tail)
+        plain.append(("~" if override.is_delete() else "") + override.key_or_group + tail)
+        if override.is_sweep_override():
+            name += [override.key_or_group, value]
+    # No "=": readers of Parquet take a folder named key=value for a partition.
+    words = [re.sub(r"[^A-Za-z0-9._]+|\.{2,}", "_", part).strip("._") for part in name]
+    safe = "-".join(word for word in words if word)[:_LONGEST_NAME].rstrip("-._")
+    return Point(tuple(lines), tuple(plain), safe if index else "")
 
 
 def _choices(override: Override, known: Sequence[str]) -> list[str]:
@@ -333,17 +388,6 @@ def _choices(override: Override, known: Sequence[str]) -> list[str]:
     return [str(item) for item in several]
 
 
-_EXTENSIONS = {
-    "env": ("env.name", WORLDS),
-    "model": ("model.kind", MODELS),
-    "users": ("users.kind", USERS),
-    "database": ("database.engine", ENGINES),
-    "tasks": ("tasks.kind", TASK_SOURCES),
-    "runtime": ("runtime.kind", RUNTIMES),
-}
-"""The key that names an extension which no file of its config group chooses."""
-
-
 def _check_choice(key: str, choice: str, known: Sequence[str]) -> None:
     if choice not in known:
         _refuse_extension(key, choice)
@@ -357,9 +401,10 @@ def _check_choice(key: str, choice: str, known: Sequence[str]) -> None:
 
 def _refuse_extension(key: str, choice: str) -> None:
     """Refuse a choice that is the name of an installed extension, and say how it is named."""
-    name, point = _EXTENSIONS.get(key, ("", None))
-    if point is None:
+    if key not in _NAMED:
         return
+    name = _NAMED[key]
+    point = EXTENSIONS[name]
     with contextlib.suppress(PluginError):
         found = point.find(choice)
         raise _Refused(

@@ -22,16 +22,43 @@ from synth.core.foundation.credentials import ADVICE, is_secret_key, is_variable
 from synth.core.foundation.suggestions import hint, nearest
 from synth.plugins import (
     CALLBACKS,
+    ENGINES,
     MIDDLEWARES,
     MODELS,
     ROLLOUT_WRAPPERS,
     RUN_HOOKS,
     RUNTIMES,
+    TASK_SOURCES,
     TASK_TRANSFORMS,
     USERS,
+    WORLDS,
     ExtensionPoint,
     PluginError,
 )
+
+EXTENSIONS = {
+    "env.name": WORLDS,
+    "model.kind": MODELS,
+    "users.kind": USERS,
+    "database.engine": ENGINES,
+    "tasks.kind": TASK_SOURCES,
+    "tasks.transforms": TASK_TRANSFORMS,
+    "runtime.kind": RUNTIMES,
+    "agent.middleware": MIDDLEWARES,
+    "telemetry.callbacks": CALLBACKS,
+    "extensions.wrappers": ROLLOUT_WRAPPERS,
+    "extensions.hooks": RUN_HOOKS,
+}
+"""The keys that name extensions."""
+
+_NAMED_HERE = [
+    key
+    for key in EXTENSIONS
+    if key not in {"env.name", "model.kind", "database.engine", "tasks.kind"}
+]
+
+LISTED = (("agent", "middleware", MIDDLEWARES), ("telemetry", "callbacks", CALLBACKS))
+"""The sections that list extensions, the list, and the extension point."""
 
 EXTENDED = {"wrappers": ROLLOUT_WRAPPERS, "hooks": RUN_HOOKS}
 """The lists of the section `extensions`."""
@@ -160,21 +187,13 @@ def _world(config: Plain) -> Iterator[Finding]:
 
 def _kinds(config: Plain) -> Iterator[Finding]:
     """Every extension that a section names has to exist; nothing is imported to find that out."""
-    named = (
-        *((f"{section}.kind", MODELS, model["kind"]) for section, model in _models(config)),
-        ("users.kind", USERS, config["users"]["kind"]),
-        ("runtime.kind", RUNTIMES, config["runtime"]["kind"]),
-        *(("agent.middleware", MIDDLEWARES, name) for name in config["agent"]["middleware"]),
-        *(("tasks.transforms", TASK_TRANSFORMS, name) for name in config["tasks"]["transforms"]),
-        *(("telemetry.callbacks", CALLBACKS, name) for name in config["telemetry"]["callbacks"]),
-        *(
-            (f"extensions.{key}", point, name)
-            for key, point in EXTENDED.items()
-            for name in config["extensions"][key]
-        ),
-    )
-    for key, point, name in named:
-        if (problem := _unknown(point, name)) is not None:
+    named = [(f"{section}.kind", model["kind"]) for section, model in _models(config)]
+    for key in _NAMED_HERE:
+        section, _, last = key.partition(".")
+        value: str | list[str] = config[section][last]
+        named += [(key, name) for name in ([value] if isinstance(value, str) else value)]
+    for key, name in named:
+        if (problem := _unknown(EXTENSIONS.get(key, MODELS), name)) is not None:
             yield (key,), f"{key}: {problem}"
 
 
@@ -203,36 +222,16 @@ def _endpoint(config: Plain) -> Iterator[Finding]:
 
 
 def _recording(config: Plain) -> Iterator[Finding]:
-    kind, path = config["model"]["kind"], config["model"]["path"]
-    keys = ("model.kind", "model.path")
-    if kind == "replay" and path is None:
-        yield (
-            keys,
-            (
-                "model.path: model=replay needs the directory of a recorded run, as in"
-                " model.path=out/ehr"
-            ),
-        )
-    if kind in {"scripted", "openai"} and path is not None:
-        yield (
-            keys,
-            f"model.path: only model=replay plays a recorded run back, and the model is {kind}",
-        )
-    user, heard = config["users"]["kind"], config["users"]["path"]
-    keys = ("users.kind", "users.path")
-    if user == "replay" and heard is None:
-        yield (
-            keys,
-            (
-                "users.path: users=replay needs the directory of a recorded run, as in"
-                " users.path=out/ehr"
-            ),
-        )
-    if user in {"scripted", "simulated", "none"} and heard is not None:
-        yield (
-            keys,
-            f"users.path: only users=replay plays a recorded user back, and the user is {user}",
-        )
+    others = (("model", "run", MODELS.builtin), ("users", "user", USERS.builtin))
+    for section, what, ours in others:
+        kind, path = config[section]["kind"], config[section]["path"]
+        key, keys = f"{section}.path", (f"{section}.kind", f"{section}.path")
+        if kind == "replay" and path is None:
+            needs = f"{section}=replay needs the directory of a recorded run"
+            yield keys, f"{key}: {needs}, as in {key}=out/ehr"
+        elif kind != "replay" and kind in ours and path is not None:
+            plays = f"only {section}=replay plays a recorded {what} back"
+            yield keys, f"{key}: {plays}, and the {section.removesuffix('s')} is {kind}"
 
 
 def _is_url(url: str) -> bool:
@@ -271,8 +270,7 @@ def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
 def _mistakes(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     kinds: list[str] = model["mistakes"] or []
-    for name in sorted({name for name in kinds if kinds.count(name) > 1}):
-        yield ("model.mistakes",), f"model.mistakes: {name!r} is listed twice"
+    yield from _twice("model.mistakes", kinds)
     if kinds and model["kind"] != "scripted":
         keys = ("model.kind", "model.mistakes")
         yield (
@@ -289,19 +287,22 @@ def _mistakes(config: Plain) -> Iterator[Finding]:
         )
 
 
-def _middleware(config: Plain) -> Iterator[Finding]:
-    agent = config["agent"]
-    key, names = "agent.middleware", agent["middleware"]
+def _listed(config: Plain) -> Iterator[Finding]:
+    """Middlewares and callbacks are named once, and options belong to one that is named."""
+    for section, listing, point in LISTED:
+        key, options = f"{section}.{listing}", f"{section}.options"
+        names = config[section][listing]
+        yield from _twice(key, names)
+        for name in config[section]["options"]:
+            if name in point.builtin:
+                yield (options, key), f"{options}.{name}: set {section}.{name}.*"
+            elif name not in names:
+                yield (options, key), f"{options}.{name}: {key} does not list it"
+
+
+def _twice(key: str, names: list[str]) -> Iterator[Finding]:
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield (key,), f"{key}: {name!r} is listed twice"
-    for name in agent["options"]:
-        if name in MIDDLEWARES.builtin:
-            yield ("agent.options", key), f"agent.options.{name}: set agent.{name}.*"
-        elif name not in names:
-            yield (
-                ("agent.options", key),
-                f"agent.options.{name}: agent.middleware does not list it",
-            )
 
 
 def _options(config: Plain) -> Iterator[Finding]:
@@ -327,23 +328,6 @@ def _options(config: Plain) -> Iterator[Finding]:
 def _json_problems(options: Any, section: str) -> Iterator[Finding]:
     for key, problem in _not_json(options, section):
         yield (key,), f"{key}: {problem} cannot be written as JSON"
-
-
-def _callbacks(config: Plain) -> Iterator[Finding]:
-    """Each callback is named once, and options belong to one that is named."""
-    telemetry = config["telemetry"]
-    names: list[str] = telemetry["callbacks"]
-    key = "telemetry.callbacks"
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield (key,), f"{key}: {name!r} is listed twice"
-    for name in telemetry["options"]:
-        if name in CALLBACKS.builtin:
-            yield ("telemetry.options",), f"telemetry.options.{name}: set telemetry.{name}.*"
-        elif name not in names:
-            yield (
-                ("telemetry.options", key),
-                f"telemetry.options.{name}: {key} does not list it",
-            )
 
 
 def _cost(config: Plain) -> Iterator[Finding]:
@@ -412,7 +396,7 @@ def _sections(config: Plain) -> Iterator[Finding]:
 
 RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
     _world, _kinds, _names, _endpoint, database_rule, _recording, _extra_body, _mistakes,
-    _middleware, _options, _callbacks,
+    _listed, _options,
     _cost, _concurrency, _budget, _extensions, _sections,
     *TASK_RULES,
 )  # fmt: skip

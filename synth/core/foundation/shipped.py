@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from synth.core.foundation.suggestions import hint, nearest
@@ -29,6 +29,15 @@ def _shipped(name: str) -> Path:
         f"this installation of {DISTRIBUTION} lacks its {name} folder ({packed}); install it again"
         " from the wheel"
     )
+
+
+def config_groups(folders: Iterable[Path]) -> dict[str, list[str]]:
+    """The config groups in folders, each with its choices: the YAML files of a subfolder."""
+    found: dict[str, set[str]] = {}
+    for folder in folders:
+        for file in folder.glob("*/**/*.yaml"):
+            found.setdefault(file.parent.relative_to(folder).as_posix(), set()).add(file.stem)
+    return {group: sorted(names) for group, names in found.items()}
 
 
 def configs_dir() -> Path:

@@ -1,9 +1,9 @@
-"""The config for editors (JSON Schema) and for Hydra applications (structured configs)."""
+"""The config for editors (JSON Schema) and for Hydra applications."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -13,12 +13,14 @@ from hydra.errors import HydraException
 from jsonschema import Draft202012Validator
 from omegaconf import OmegaConf
 
+import synth
 from synth.__main__ import main
 from synth.config import KEYS, SECTIONS, RunConfig, to_dict
 from synth.core.config.compose import compose as compose_run
+from synth.core.config.compose import store
 from synth.core.config.json_schema import config_schema
-from synth.core.config.structured import store, structured
 from synth.core.foundation.shipped import configs_dir
+from synth.errors import ConfigProblems
 
 DEFAULTS = to_dict(RunConfig())
 
@@ -80,8 +82,8 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean model?" in capsys.readouterr().err
 
 
-def test_the_structured_config_has_every_key_with_its_default() -> None:
-    assert OmegaConf.to_container(OmegaConf.structured(structured())) == DEFAULTS
+def test_an_application_has_every_key_with_its_default() -> None:
+    assert OmegaConf.to_container(in_an_application()) == DEFAULTS
     assert {key.rpartition(".")[0] for key in KEYS} - {""} <= set(SECTIONS)
 
 
@@ -93,13 +95,16 @@ def in_an_application(*overrides: str) -> Any:
         return compose("application", overrides=list(overrides)).synth
 
 
-def test_hydra_checks_names_and_types_in_an_application() -> None:
+def test_names_and_types_are_checked_in_an_application() -> None:
     assert in_an_application("synth.tasks.count=8").tasks.count == 8
     assert in_an_application("synth.tasks.families=[a]").tasks.families == ["a"]
     assert in_an_application("synth.tasks.compose={2:0.3}").tasks.compose == {2: 0.3}
-    for wrong in ("synth.sed=1", "synth.tasks.count=many", "synth.agent.max_turn=3"):
+    for wrong in ("synth.sed=1", "synth.agent.max_turn=3"):
         with pytest.raises(HydraException):
             in_an_application(wrong)
+    many = cast("Any", OmegaConf.to_container(in_an_application("synth.tasks.count=many")))
+    with pytest.raises(ConfigProblems, match="must be a whole number, not 'many'"):
+        synth.run(many, progress=False)
 
 
 def test_our_config_is_composed_within_an_application() -> None:
