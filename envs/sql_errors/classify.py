@@ -21,7 +21,13 @@ from envs.sql_errors.codes import (
 from envs.sql_errors.details import details_of
 from envs.sql_errors.facts import Facts, family_of, read_facts
 from envs.sql_errors.names import missing_column, quoted
-from envs.sql_errors.words import OTHER_WORDS, POSTGRES_ALONE, POSTGRES_WORDS, SQLITE_WORDS, Words
+from envs.sql_errors.words import (
+    OTHER_WORDS,
+    POSTGRES_DRIVERS,
+    POSTGRES_KEYWORDS,
+    SQLITE_WORDS,
+    Words,
+)
 from envs.types import ErrorCategory, Table, ToolResult
 
 MAX_MESSAGE = 300
@@ -92,7 +98,7 @@ def _classify(facts: Facts, family: str) -> ErrorCategory:
 
 
 def _by_words(facts: Facts, rules: Words) -> ErrorCategory | None:
-    return next((rule.category for rule in rules if rule.pattern.search(facts.words)), None)
+    return next((category for category, pattern in rules if pattern.search(facts.words)), None)
 
 
 def _sqlite(facts: Facts) -> ErrorCategory | None:
@@ -107,10 +113,10 @@ def _sqlite(facts: Facts) -> ErrorCategory | None:
 
 
 def _postgres(facts: Facts) -> ErrorCategory | None:
-    """By the SQLSTATE, unless the routine that raised it (or else its English words) says more."""
+    """By the SQLSTATE, unless the routine that raised it says more."""
     state = facts.state
     if state is None:  # raised by the driver itself
-        by_words = _by_words(facts, POSTGRES_ALONE)
+        by_words = _by_words(facts, POSTGRES_DRIVERS)
         return (
             ErrorCategory.CONNECTION_ERROR
             if by_words is None and facts.kind == "OperationalError"
@@ -119,8 +125,8 @@ def _postgres(facts: Facts) -> ErrorCategory | None:
     for code, pattern, category in POSTGRES_ROUTINES:
         if state == code and pattern.fullmatch(facts.routine):
             return category
-    if state[:2] in {"42", "0A"} and (by_words := _by_words(facts, POSTGRES_WORDS)):
-        return by_words
+    if state[:2] == "42" and (by_keyword := _by_words(facts, POSTGRES_KEYWORDS)):
+        return by_keyword
     return POSTGRES_CODES.get(state) or POSTGRES_CLASSES.get(state[:2])
 
 
