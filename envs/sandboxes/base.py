@@ -52,18 +52,21 @@ schemas (None: the default one), where the sandbox knows them.
 """
 
 
-class Transaction(ABC):
-    """One tool call's transaction, as :meth:`Sandbox.transaction` yields it."""
+@dataclass
+class Transaction:
+    """One tool call's transaction, as :meth:`Sandbox.transaction` yields it.
+
+    ``connection`` is what the executor gets; its statements obey the limits of the call.
+    ``changes`` are the rows that this call changed, filled in when the block has committed.
+    """
 
     connection: sqlalchemy.Connection
-    """What the executor gets. Its statements obey the limits of the call."""
-
     changes: tuple[RowChange, ...] = ()
-    """The rows that this call changed; filled in when the block has committed."""
+    undone: bool = False
 
-    @abstractmethod
     def rollback(self) -> None:
         """Undo everything when the block ends, also where no exception leaves it."""
+        self.undone = True
 
 
 class Sandbox(Closing):

@@ -17,19 +17,63 @@ from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.exc import DBAPIError, InvalidRequestError
 from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
+from envs.quoting import quoted
+
 UNIT = "envs_unit"
 """The savepoint that holds the work after an executor's commit."""
 
 
-class ContainedConnection(PoolProxiedConnection, ABC):
+ENDED = "the tool call is over; its connection cannot be used any more"
+
+
+class ContainedCall(ABC):
+    """One tool call as its connection needs it: an engine's way to speak to its database."""
+
+    broken: BaseException | None = None
+    """The error that ended the call's transaction, or left it fit for nothing but its end: the
+    driver's, or a SandboxError where the session was lost.
+    """
+
+    ended = False
+
+    @abstractmethod
+    def cursor(self) -> Any:
+        """A PEP 249 cursor whose statements obey the limits of the call."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raise the driver's error where no statement may run any more."""
+
+    @abstractmethod
+    def speak(self, sql: str) -> None:
+        """Execute a statement of our own, past the guards."""
+
+    @abstractmethod
+    def restart(self) -> None:
+        """Roll the call's transaction back and begin it anew, with its counters where they were."""
+
+    def rollback_to(self, savepoint: str) -> None:
+        """Go back to a savepoint, whose name is quoted. A broken transaction took its savepoints
+        with it.
+        """
+        if self.broken is None:
+            self.speak(f"ROLLBACK TO SAVEPOINT {savepoint}")
+
+    def quoted(self, name: str) -> str:
+        """The name as the database's SQL quotes it."""
+        return quoted(name)
+
+
+class ContainedConnection(PoolProxiedConnection):
     """The DBAPI connection of one tool call, which is its own pool.
 
     A pool costs 100 microseconds per checkout and would hand the connection on; this one ends with
-    its call, and cannot be detached or invalidated. Subclasses implement the transactions.
+    its call, and cannot be detached or invalidated.
     """
 
-    def __init__(self, info: dict[str, Any]) -> None:
-        self._info = info
+    def __init__(self, call: ContainedCall, info: dict[str, Any] | None = None) -> None:
+        self.call = call
+        self._info = {} if info is None else info
         self._committed = False  # the executor called commit(): a rollback stops there
         self._unit = False  # a savepoint holds what came after that commit
 
@@ -46,8 +90,15 @@ class ContainedConnection(PoolProxiedConnection, ABC):
         return self
 
     @property
+    def is_valid(self) -> bool:
+        return not self.call.ended
+
+    @property
     def is_detached(self) -> bool:
         return False
+
+    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call.cursor()
 
     def close(self) -> None:
         """Release, in a pool's sense: undo the work that was not committed."""
@@ -74,23 +125,45 @@ class ContainedConnection(PoolProxiedConnection, ABC):
         """
         return None
 
-    @abstractmethod
-    def begin(self) -> None: ...
+    def begin(self) -> None:
+        if self._committed and not self._unit:
+            self.savepoint(UNIT)
+            self._unit = True
 
-    @abstractmethod
-    def commit(self) -> None: ...
+    def commit(self) -> None:
+        self.call.check()
+        if self._unit:
+            self.release(UNIT)
+            self._unit = False
+        self._committed = True
 
-    @abstractmethod
-    def rollback(self) -> None: ...
+    def rollback(self) -> None:
+        """Undo back to the executor's last commit.
 
-    @abstractmethod
-    def savepoint(self, name: str) -> None: ...
+        After an error that ended the whole transaction, it begins again where nothing had been
+        committed before; otherwise the call is lost.
+        """
+        if self.call.ended:
+            return
+        if self._unit:
+            self.rollback_to(UNIT)
+            if self.call.broken is None:
+                self.release(UNIT)
+            self._unit = False
+        elif not self._committed:
+            self.call.restart()
 
-    @abstractmethod
-    def release(self, name: str) -> None: ...
+    def savepoint(self, name: str) -> None:
+        self.call.check()
+        self.call.speak(f"SAVEPOINT {self.call.quoted(name)}")
 
-    @abstractmethod
-    def rollback_to(self, name: str) -> None: ...
+    def release(self, name: str) -> None:
+        self.call.check()
+        self.call.speak(f"RELEASE SAVEPOINT {self.call.quoted(name)}")
+
+    def rollback_to(self, name: str) -> None:
+        if not self.call.ended:
+            self.call.rollback_to(self.call.quoted(name))
 
 
 class ContainedCursor(ABC):

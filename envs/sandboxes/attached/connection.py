@@ -1,7 +1,7 @@
 """The connection of one tool call to an attached database: its statements run in other processes.
 
 SQLAlchemy compiles statements and reads rows here as it does for the dialect. The driver's part is
-played by :class:`ReadConnection`, which has nothing to commit and nothing to undo.
+played by :class:`ReadCall`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from envs.sandboxes.attached.service import (
     StatementQuestion,
     timeout_error,
 )
-from envs.sandboxes.contained import ContainedConnection
+from envs.sandboxes.contained import ENDED, ContainedCall
 from envs.sandboxes.server.cursor import ServerCursor, StatementResult
 from envs.types import ErrorCategory, Limits
 
@@ -30,35 +30,38 @@ ATTEMPTS = 5
 """Processes that may be lost before one of them sets to work."""
 
 
-class ReadConnection(ContainedConnection):
-    """The connection of one tool call. ``driver`` is the driver's module, ``now`` the moment at
-    which its statements are executed, in UTC.
+class ReadCall(ContainedCall):
+    """One tool call, which has nothing to commit and nothing to undo. ``driver`` is the driver's
+    module, ``now`` the moment at which its statements are executed, in UTC.
     """
 
     def __init__(
         self, pool: Pool, driver: Any, dialect: str, limits: Limits, now: dt.datetime
     ) -> None:
-        super().__init__({"now": now})
         self._now = now
         self._dialect = dialect
         self._pool = pool
         self._driver = driver
         self._limits = limits
-        self.ended = False
 
-    @property
-    def is_valid(self) -> bool:
-        return not self.ended
-
-    def cursor(self, *args: Any, **kwargs: Any) -> Any:
+    def cursor(self) -> ReadCursor:
         return ReadCursor(self, self._limits)
+
+    def check(self) -> None:
+        if self.ended:
+            raise self.error(ENDED, ErrorCategory.PERMISSION_DENIED)
+
+    def speak(self, sql: str) -> None:
+        """Nothing is said: each statement is a transaction, and only reads."""
+
+    def restart(self) -> None:
+        """Nothing is undone."""
 
     def run(self, sql: str, parameters: Any) -> StatementResult:
         """Execute one statement. Raises the driver's errors, also for limits and rules, and
         SandboxError if the database cannot be reached.
         """
-        if self.ended:
-            raise self.error("the tool call is over", ErrorCategory.PERMISSION_DENIED)
+        self.check()
         limits = self._limits
         sql = pinned(sql, self._now, self._dialect)
         timeout, most = limits.statement_timeout_ms, limits.max_rows
@@ -97,46 +100,28 @@ class ReadConnection(ContainedConnection):
         base: type[Exception] = getattr(driver, "OperationalError", driver.Error)
         return type("OperationalError", (base,), {"category": category})(words)
 
-    def begin(self) -> None:
-        """Nothing begins: each statement is a transaction."""
-
-    def commit(self) -> None:
-        """Nothing is kept."""
-
-    def rollback(self) -> None:
-        """Nothing is undone."""
-
-    def savepoint(self, name: str) -> None:
-        """Nothing is marked."""
-
-    def release(self, name: str) -> None:
-        """Nothing is forgotten."""
-
-    def rollback_to(self, name: str) -> None:
-        """Nothing is undone."""
-
 
 class ReadCursor(ServerCursor):
     """The cursor of a tool call on an attached database."""
 
     lastrowid = None
 
-    def __init__(self, connection: ReadConnection, limits: Limits) -> None:
+    def __init__(self, call: ReadCall, limits: Limits) -> None:
         super().__init__(limits)
-        self.connection = connection
+        self._call = call
 
     def execute(self, operation: str, parameters: Any = None, *_: Any) -> ReadCursor:
         self._position, self._result = 0, StatementResult()
-        self._result = self.connection.run(operation, parameters)
+        self._result = self._call.run(operation, parameters)
         return self
 
     def executemany(self, operation: str, rows: Sequence[Any]) -> ReadCursor:
-        raise self.connection.error(
+        raise self._call.error(
             "a statement that only reads has one set of parameters",
             ErrorCategory.PERMISSION_DENIED,
         )
 
     def row_limit_error(self, limit: int | None) -> Exception:
-        return self.connection.error(
+        return self._call.error(
             f"the statement gives more than {limit} rows", ErrorCategory.LIMIT_EXCEEDED
         )

@@ -14,7 +14,7 @@ from envs.connection import driver_words
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.processes import Pool
 from envs.sandboxes.attached.access import Access, access_of
-from envs.sandboxes.attached.connection import ReadConnection
+from envs.sandboxes.attached.connection import ReadCall
 from envs.sandboxes.attached.description import (
     Relations,
     differences,
@@ -24,6 +24,7 @@ from envs.sandboxes.attached.description import (
 )
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.base import VIEWS, DatabaseTarget, Sandbox, Template, Transaction
+from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.row_changes import state_digest
 from envs.sql_errors import classify
 from envs.types import ErrorCategory, Limits, Pins, StateDiff
@@ -174,16 +175,6 @@ class AttachedTemplate(Template):
         self.pool.close()
 
 
-class ReadTransaction(Transaction):
-    """One tool call on an attached database."""
-
-    def __init__(self, connection: sqlalchemy.Connection) -> None:
-        self.connection = connection
-
-    def rollback(self) -> None:
-        """Nothing was written."""
-
-
 class AttachedSandbox(Sandbox):
     """The attached database as one rollout sees it: it has no change, ever."""
 
@@ -198,17 +189,19 @@ class AttachedSandbox(Sandbox):
         self.sql_name = template.sql_name
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[ReadTransaction]:
+    def transaction(self, limits: Limits) -> Generator[Transaction]:
         """One tool call; each of its statements is a transaction, and only reads."""
         self._alive()
         template = self._template
         driver = template.engine.dialect.loaded_dbapi
-        proxied = ReadConnection(template.pool, driver, template.dialect, limits, self._pins.moment)
+        now = self._pins.moment
+        call = ReadCall(template.pool, driver, template.dialect, limits, now)
+        proxied = ContainedConnection(call, {"now": now})
         connection = sqlalchemy.Connection(template.engine, connection=proxied)
         try:
-            yield ReadTransaction(connection.execution_options(**{VIEWS: template.views}))
+            yield Transaction(connection.execution_options(**{VIEWS: template.views}))
         finally:
-            proxied.ended = True
+            call.ended = True
 
     def diff(self) -> StateDiff:
         self._alive()

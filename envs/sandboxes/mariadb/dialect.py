@@ -14,21 +14,17 @@ from sqlalchemy.dialects.mysql.pymysql import MySQLDialect_pymysql
 
 from envs.errors import SandboxError
 from envs.quoting import backticked
-from envs.sandboxes.contained import sandbox_engine
+from envs.sandboxes.contained import ENDED, ContainedConnection, sandbox_engine
 from envs.sandboxes.mariadb.session import MariaDBSession, row_limit_error
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion, read_insertion
-from envs.sandboxes.server.call_connection import (
-    CallSession,
-    ServerCallConnection,
-    ServerTransactions,
-)
+from envs.sandboxes.server.call_connection import ServerCall, ServerTransactions
 from envs.sandboxes.server.cursor import ServerCursor, StatementResult
 from envs.types import Limits
 
 SAVEPOINT = "envs_call"
 
 
-class MariaDBCall(CallSession):
+class MariaDBCall(ServerCall):
     """One tool call on a session: a savepoint in the rollout's transaction, and the error that
     broke it.
 
@@ -36,14 +32,21 @@ class MariaDBCall(CallSession):
     none can be foreseen.
     """
 
-    def __init__(self, session: MariaDBSession, hint: Callable[[Insertion], str | None]) -> None:
+    def __init__(
+        self, session: MariaDBSession, limits: Limits, hint: Callable[[Insertion], str | None]
+    ) -> None:
         self.session = session
+        self._limits = limits
         self._hint = hint
-        self.broken: BaseException | None = None
         session.say(f"SAVEPOINT {SAVEPOINT}")
 
-    def cursor(self, limits: Limits) -> MariaDBCursor:
-        return MariaDBCursor(self, limits)
+    def cursor(self) -> MariaDBCursor:
+        self.check()
+        return MariaDBCursor(self, self._limits)
+
+    def check(self) -> None:
+        if self.ended:
+            raise err.ProgrammingError(ENDED)
 
     def speak(self, sql: str) -> None:
         self.session.say(sql)
@@ -79,9 +82,6 @@ class MariaDBCall(CallSession):
 
     def quoted(self, name: str) -> str:
         return backticked(name)
-
-    def ended_error(self) -> BaseException:
-        return err.ProgrammingError("the tool call is over; its connection cannot be used any more")
 
 
 class MariaDBCursor(ServerCursor):
@@ -146,9 +146,7 @@ def make_engine(session: MariaDBSession) -> sqlalchemy.Engine:
     dialect = MariaDBSandboxDialect(dbapi=pymysql, is_mariadb=True)
     engine = sandbox_engine(dialect, "mysql+pymysql://")
     session.say("START TRANSACTION")
-    call = MariaDBCall(session, lambda _: None)
-    dialect.initialize(
-        sqlalchemy.Connection(engine, connection=ServerCallConnection(call, Limits()))
-    )
+    call = MariaDBCall(session, Limits(), lambda _: None)
+    dialect.initialize(sqlalchemy.Connection(engine, connection=ContainedConnection(call)))
     session.say("ROLLBACK")
     return engine

@@ -19,7 +19,7 @@ from pymysql import err
 
 from envs.errors import SandboxError
 from envs.quoting import backticked
-from envs.sandboxes.base import Kind
+from envs.sandboxes.base import Kind, Transaction
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.mariadb.copy import Log, copy, put
@@ -35,7 +35,6 @@ from envs.sandboxes.server.sandbox import (
     MAX_ROLLOUT_BYTES,
     ServerSandbox,
     ServerTemplate,
-    ServerTransaction,
     Slot,
 )
 from envs.sandboxes.server.session_registry import SharedSessions
@@ -230,7 +229,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         return self._template.shapes[number]
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[ServerTransaction]:
+    def transaction(self, limits: Limits) -> Generator[Transaction]:
         """See :meth:`Sandbox.transaction`. An error that an executor swallowed although it had
         ended the transaction raises a :class:`sqlalchemy.exc.DBAPIError` when the block ends.
         """
@@ -242,7 +241,6 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
             call = self._begin(slot, limits)
             with self._contained(
                 call,
-                limits,
                 commit=lambda: self._commit(slot, call, limits),
                 undo=lambda: self._undo(slot, call),
             ) as transaction:
@@ -257,7 +255,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
             f"{pinned(self._now, draw)},"
             f" max_statement_time = {(limits.statement_timeout_ms or 0) / 1000}"
         )
-        return MariaDBCall(slot.session, self._hint)
+        return MariaDBCall(slot.session, limits, self._hint)
 
     def _hint(self, insertion: Insertion) -> str | None:
         counter = self._next.get(insertion.table)

@@ -14,14 +14,9 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from envs.errors import SandboxError
-from envs.quoting import quoted
-from envs.sandboxes.contained import sandbox_engine
+from envs.sandboxes.contained import ENDED, ContainedConnection, sandbox_engine
 from envs.sandboxes.postgres.session import PostgresSession, row_limit_error
-from envs.sandboxes.server.call_connection import (
-    CallSession,
-    ServerCallConnection,
-    ServerTransactions,
-)
+from envs.sandboxes.server.call_connection import ServerCall, ServerTransactions
 from envs.sandboxes.server.cursor import ServerCursor, StatementResult
 from envs.types import Limits
 
@@ -39,7 +34,7 @@ began (None).
 """
 
 
-class PostgresCall(CallSession):
+class PostgresCall(ServerCall):
     """One tool call on a session: the statements that begin its transaction, and the error that
     broke it.
 
@@ -53,22 +48,26 @@ class PostgresCall(CallSession):
         self,
         session: PostgresSession,
         begin: str,
+        limits: Limits,
         rewind: Rewind | None = None,
-        *,
-        read_only: bool = False,
     ) -> None:
         self._session = session
         self._begin = begin
+        self._limits = limits
         self._rewind = rewind
-        self._read_only = read_only
+        self._read_only = limits.read_only
         self._untouched = self._fresh = True
         self._savepoint = False
         self._counters: Counters | None = None
-        self.broken: BaseException | None = None
         session.ask(begin)
 
-    def cursor(self, limits: Limits) -> PostgresCursor:
-        return PostgresCursor(self, self._session, limits)
+    def cursor(self) -> PostgresCursor:
+        self.check()
+        return PostgresCursor(self, self._session, self._limits)
+
+    def check(self) -> None:
+        if self.ended:
+            raise psycopg.ProgrammingError(ENDED)
 
     def speak(self, sql: str) -> None:
         """Execute a statement of our own: an executor's savepoint, which may be one to come back
@@ -118,14 +117,6 @@ class PostgresCall(CallSession):
             self._session.ask("ROLLBACK")
         if self._rewind is not None and (rewind := self._rewind(None)) is not None:
             self._session.ask(rewind)
-
-    def quoted(self, name: str) -> str:
-        return quoted(name)
-
-    def ended_error(self) -> BaseException:
-        return psycopg.ProgrammingError(
-            "the tool call is over; its connection cannot be used any more"
-        )
 
 
 class PostgresCursor(ServerCursor):
@@ -190,9 +181,7 @@ def make_engine(session: PostgresSession) -> sqlalchemy.Engine:
         dbapi=psycopg, use_native_hstore=False, paramstyle="numeric_dollar"
     )
     engine = sandbox_engine(dialect, "postgresql+psycopg://")
-    call = PostgresCall(session, "BEGIN")
-    dialect.initialize(
-        sqlalchemy.Connection(engine, connection=ServerCallConnection(call, Limits()))
-    )
+    call = PostgresCall(session, "BEGIN", Limits())
+    dialect.initialize(sqlalchemy.Connection(engine, connection=ContainedConnection(call)))
     call.undo()
     return engine

@@ -19,7 +19,7 @@ import sqlalchemy
 
 from envs.errors import EnvsError
 from envs.quoting import quoted
-from envs.sandboxes.base import Kind
+from envs.sandboxes.base import Kind, Transaction
 from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.postgres.clock import (
@@ -49,7 +49,6 @@ from envs.sandboxes.server.sandbox import (
     MAX_ROLLOUT_BYTES,
     ServerSandbox,
     ServerTemplate,
-    ServerTransaction,
     Slot,
 )
 from envs.sandboxes.server.session_registry import SharedSessions
@@ -194,7 +193,7 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             )
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[ServerTransaction]:
+    def transaction(self, limits: Limits) -> Generator[Transaction]:
         """See :meth:`Sandbox.transaction`. A commit that PostgreSQL refuses, and an error that an
         executor swallowed although it had ended the transaction, raise a
         :class:`sqlalchemy.exc.DBAPIError` when the block ends.
@@ -204,7 +203,6 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             call = self._begin(session, limits)
             with self._contained(
                 call,
-                limits,
                 commit=lambda: self._commit(call, session, limits),
                 undo=lambda: self._undo(call, session, limits),
             ) as transaction:
@@ -238,7 +236,7 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
             f" setseed({draw})"
         )
         rewind = self._rewind if self._counters and not limits.read_only else None
-        return PostgresCall(session, begin, rewind, read_only=limits.read_only)
+        return PostgresCall(session, begin, limits, rewind)
 
     def _rewind(self, wanted: Counters | None) -> str | None:
         return self._put({}, self._counters if wanted is None else wanted, None)

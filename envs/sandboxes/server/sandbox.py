@@ -15,25 +15,13 @@ import sqlalchemy
 from envs.connection import parse_url
 from envs.errors import SandboxError, WorldError
 from envs.sandboxes.base import Kind, Sandbox, Template, Transaction
+from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.row_changes import state_digest
 from envs.sandboxes.server.admin_session import AdminSession
-from envs.sandboxes.server.call_connection import CallSession, ServerCallConnection
+from envs.sandboxes.server.call_connection import ServerCall
 from envs.sandboxes.server.row_log import Chains, RowLog
 from envs.sandboxes.server.session_registry import SharedSessions
-from envs.types import Limits, Pins, RowChange, StateDiff
-
-
-class ServerTransaction(Transaction):
-    """One tool call on a server's sandbox."""
-
-    def __init__(self, connection: sqlalchemy.Connection) -> None:
-        self.connection = connection
-        self.changes: tuple[RowChange, ...] = ()
-        self.undone = False
-
-    def rollback(self) -> None:
-        self.undone = True
-
+from envs.types import Pins, RowChange, StateDiff
 
 MAX_ROLLOUT_BYTES = 128_000_000
 """Text of the rows, before and after, that all calls of a rollout may change: its diff is made of
@@ -272,16 +260,15 @@ class ServerSandbox(Sandbox, Generic[T, S]):
     @contextmanager
     def _contained(
         self,
-        call: CallSession,
-        limits: Limits,
+        call: ServerCall,
         commit: Callable[[], tuple[RowChange, ...]],
         undo: Callable[[], None],
-    ) -> Generator[ServerTransaction]:
+    ) -> Generator[Transaction]:
         """Run a call that has begun; ``commit`` or ``undo`` ends it."""
         committed = False
-        proxied = ServerCallConnection(call, limits, self._now)
+        proxied = ContainedConnection(call, {"now": self._now})
         try:
-            transaction = ServerTransaction(sqlalchemy.Connection(self._engine, connection=proxied))
+            transaction = Transaction(sqlalchemy.Connection(self._engine, connection=proxied))
             try:
                 yield transaction
             except Exception as error:
@@ -297,7 +284,7 @@ class ServerSandbox(Sandbox, Generic[T, S]):
             self._failed = True
             raise
         finally:
-            proxied.ended = True
+            call.ended = True
             if not committed and not self._failed:
                 self._or_fail(undo)
 
@@ -358,5 +345,5 @@ class ServerSandbox(Sandbox, Generic[T, S]):
         return self._slot
 
 
-def _lost(call: CallSession) -> SandboxError | None:
+def _lost(call: ServerCall) -> SandboxError | None:
     return call.broken if isinstance(call.broken, SandboxError) else None

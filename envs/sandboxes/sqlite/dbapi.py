@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import apsw
 
-from envs.sandboxes.contained import ContainedCursor
+from envs.sandboxes.contained import ENDED, ContainedCall, ContainedCursor
 from envs.sandboxes.sqlite.dbapi_errors import (
     MISMATCH,
     DatabaseError,
@@ -169,8 +169,12 @@ class Session:
             self.guard.trusted = False
 
 
-class Call:
-    """The limits of one tool call, which its cursors obey, and the state of its transaction."""
+class Call(ContainedCall):
+    """The limits of one tool call, which its cursors obey, and the state of its transaction.
+
+    It is ``broken`` where SQLite rolled back the whole transaction, unasked (INSERT OR ROLLBACK, an
+    interrupted write): anything executed after it would commit by itself.
+    """
 
     def __init__(self, session: Session, timeout_ms: int | None, max_rows: int | None) -> None:
         self.session = session
@@ -178,22 +182,37 @@ class Call:
         self.max_rows = max_rows
         self.cursors: set[apsw.Cursor] = set()
         self.in_transaction = True
-        self.ended = False
-        self.broken: Error | None = None
-        """The error with which SQLite rolled back the whole transaction, unasked (INSERT OR
-        ROLLBACK, an interrupted write). Anything executed after it would commit by itself.
-        """
+
+    def cursor(self) -> ApswCursor:
+        return ApswCursor(self)
 
     def check(self) -> None:
-        """Raise where no statement may run any more."""
         if self.ended:
-            raise ProgrammingError("the tool call is over; its connection cannot be used any more")
+            raise ProgrammingError(ENDED)
         if self.broken is not None:
+            assert isinstance(self.broken, Error)
             raise OperationalError(
                 f"the whole call was rolled back by an earlier error: {self.broken}",
                 self.broken.sqlite_errorcode,
                 self.broken.sqlite_errorname,
             )
+
+    def speak(self, sql: str) -> None:
+        self.session.speak(sql)
+
+    def restart(self) -> None:
+        if self.session.raw.in_transaction:
+            self.speak("ROLLBACK")
+        self.speak("BEGIN")
+        self.broken = None
+
+    def close_cursors(self) -> None:
+        """Close all cursors: a statement that still has rows to give keeps a transaction from
+        ending.
+        """
+        for cursor in self.cursors:
+            cursor.close(True)
+        self.cursors.clear()
 
     def fail(self, error: BaseException) -> NoReturn:
         """Raise what the driver raised, as PEP 249 has it, and notice a transaction that is

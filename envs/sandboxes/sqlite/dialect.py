@@ -12,9 +12,7 @@ import sqlalchemy
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import ResourceClosedError
 
-from envs.quoting import quoted
 from envs.sandboxes.contained import (
-    UNIT,
     ContainedConnection,
     ContainedTransactions,
     sandbox_engine,
@@ -27,23 +25,7 @@ from envs.sandboxes.sqlite.results import SandboxContext
 class CallConnection(ContainedConnection):
     """The connection of one tool call on SQLite."""
 
-    def __init__(
-        self,
-        session: Session,
-        timeout_ms: int | None = None,
-        max_rows: int | None = None,
-        info: dict[str, Any] | None = None,
-    ) -> None:
-        super().__init__({} if info is None else info)
-        self.call = Call(session, timeout_ms, max_rows)
-        self._session = session
-
-    @property
-    def is_valid(self) -> bool:
-        return not self.call.ended
-
-    def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        return ApswCursor(self.call)
+    call: Call
 
     def fetch(
         self, sql: str, binds: Mapping[str, object]
@@ -59,59 +41,10 @@ class CallConnection(ContainedConnection):
         finally:
             cursor.close()
 
-    def begin(self) -> None:
-        if self._committed and not self._unit:
-            self.savepoint(UNIT)
-            self._unit = True
-
-    def commit(self) -> None:
-        self.call.check()
-        if self._unit:
-            self.release(UNIT)
-            self._unit = False
-        self._committed = True
-
     def rollback(self) -> None:
-        """Undo back to the executor's last commit.
-
-        After an error that ended the whole transaction, it begins again where nothing had been
-        committed before; otherwise the call is lost.
-        """
-        if self.call.ended:
-            return
-        self.close_cursors()
-        if self._unit:
-            self.rollback_to(UNIT)
-            if self.call.broken is None:
-                self.release(UNIT)
-            self._unit = False
-        elif not self._committed:
-            if self._session.raw.in_transaction:
-                self._session.speak("ROLLBACK")
-            self._session.speak("BEGIN")
-            self.call.broken = None
-
-    def savepoint(self, name: str) -> None:
-        self.call.check()
-        self._session.speak(f"SAVEPOINT {quoted(name)}")
-
-    def release(self, name: str) -> None:
-        self.call.check()
-        self._session.speak(f"RELEASE {quoted(name)}")
-
-    def rollback_to(self, name: str) -> None:
-        if (
-            not self.call.ended and self.call.broken is None
-        ):  # a broken transaction took its savepoints with it
-            self._session.speak(f"ROLLBACK TO {quoted(name)}")
-
-    def close_cursors(self) -> None:
-        """Close all cursors: a statement that still has rows to give keeps a transaction from
-        ending.
-        """
-        for cursor in self.call.cursors:
-            cursor.close(True)
-        self.call.cursors.clear()
+        if not self.call.ended:
+            self.call.close_cursors()
+        super().rollback()
 
 
 class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
@@ -136,5 +69,7 @@ def make_engine(probe: Session) -> sqlalchemy.Engine:
     """
     dialect = SqliteSandboxDialect(dbapi=apsw_dbapi)
     engine = sandbox_engine(dialect, "sqlite://")
-    dialect.initialize(sqlalchemy.Connection(engine, connection=CallConnection(probe)))
+    dialect.initialize(
+        sqlalchemy.Connection(engine, connection=CallConnection(Call(probe, None, None)))
+    )
     return engine

@@ -133,18 +133,6 @@ class SqliteTemplate(Template):
         self._base = None
 
 
-class SqliteTransaction(Transaction):
-    """One tool call on a SQLite sandbox."""
-
-    def __init__(self, connection: sqlalchemy.Connection) -> None:
-        self.connection = connection
-        self.changes: tuple[RowChange, ...] = ()
-        self.undone = False
-
-    def rollback(self) -> None:
-        self.undone = True
-
-
 class SqliteSandbox(Sandbox):
     """A private database in memory. Opened by :meth:`SqliteTemplate.open`.
 
@@ -222,7 +210,7 @@ class SqliteSandbox(Sandbox):
             session.raw.close(True)
 
     @contextmanager
-    def transaction(self, limits: Limits) -> Generator[SqliteTransaction]:
+    def transaction(self, limits: Limits) -> Generator[Transaction]:
         """See :meth:`Sandbox.transaction`. A commit that SQLite refuses (deferred foreign keys) and
         a statement that ended the whole transaction raise a :class:`sqlalchemy.exc.DBAPIError` when
         the block ends.
@@ -231,9 +219,8 @@ class SqliteSandbox(Sandbox):
         try:
             session = self._connected()
             position = self._random.position
-            proxied = CallConnection(
-                session, limits.statement_timeout_ms, limits.max_rows, {"now": self._moment}
-            )
+            call = apsw_dbapi.Call(session, limits.statement_timeout_ms, limits.max_rows)
+            proxied = CallConnection(call, {"now": self._moment})
             # The engine is ours, and nobody listens to its events: joining them is a quarter of a
             # call's overhead.
             connection = sqlalchemy.Connection(self._engine, connection=proxied, _has_events=False)
@@ -242,14 +229,14 @@ class SqliteSandbox(Sandbox):
                 self._guard.restrict(session.raw, read_only=limits.read_only)
                 self._recorder.start()
                 session.speak("BEGIN")
-                transaction = SqliteTransaction(connection)
+                transaction = Transaction(connection)
                 yield transaction
                 if not transaction.undone:
-                    transaction.changes = self._commit(session, proxied)
+                    transaction.changes = self._commit(session, call)
                     committed = True
             finally:
-                proxied.close_cursors()
-                proxied.call.ended = True
+                call.close_cursors()
+                call.ended = True
                 if not committed:
                     self._random.position = position
                     if session.raw.in_transaction:
@@ -257,14 +244,12 @@ class SqliteSandbox(Sandbox):
         finally:
             self._busy = False
 
-    def _commit(
-        self, session: apsw_dbapi.Session, proxied: CallConnection
-    ) -> tuple[RowChange, ...]:
+    def _commit(self, session: apsw_dbapi.Session, call: apsw_dbapi.Call) -> tuple[RowChange, ...]:
         recorder = self._recorder
-        proxied.close_cursors()
+        call.close_cursors()
         try:
-            if proxied.call.broken is not None:
-                raise proxied.call.broken
+            if call.broken is not None:
+                raise call.broken
             if recorder.failed is not None:
                 raise recorder.failed
             if not recorder.touched:
