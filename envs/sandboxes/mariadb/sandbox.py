@@ -25,10 +25,11 @@ from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.mariadb.copy import Log, copy, put
 from envs.sandboxes.mariadb.dialect import SAVEPOINT, MariaDBCall, make_engine
 from envs.sandboxes.mariadb.schema import MariaDBTable, content_digest, read_schema, read_seeds
-from envs.sandboxes.mariadb.server import MariaDBServer, servers
+from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion
 from envs.sandboxes.mariadb.wire import too_large_error
+from envs.sandboxes.server.admin_session import SharedSessions
 from envs.sandboxes.server.cursor import text_size
 from envs.sandboxes.server.row_log import Chains, Ends, RowLog
 from envs.sandboxes.server.sandbox import (
@@ -37,7 +38,6 @@ from envs.sandboxes.server.sandbox import (
     ServerTemplate,
     Slot,
 )
-from envs.sandboxes.server.session_registry import SharedSessions
 from envs.sandboxes.watchdog import wait_for_the_end
 from envs.types import Limits, Pins, RowChange, Table
 
@@ -82,6 +82,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
 
     dialect = "mysql"
     server_class = MariaDBServer
+    sessions = SharedSessions(MariaDBServer)
     pinned_functions = frozenset(
         {"current_timestamp", "curdate", "curtime", "now", "nextval", "rand", "unix_timestamp"}
     )
@@ -90,7 +91,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
         super().__init__(server, database, kind)
         self.schema = read_schema(server, database)
         server.note_triggers(trigger[0] for trigger in self.schema.triggers)
-        self.shapes: Mapping[int, MariaDBTable] = self.schema.shapes
+        self.shapes = self.schema.shapes
         self.tables: Mapping[str, Table] = self.schema.tables
         self.digest = content_digest(server, database, self.schema)
         self.seeds = read_seeds(server, database, self.schema)
@@ -100,10 +101,6 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
             if shape.counter
         }
         """The position of each counter among its table's columns."""
-
-    @classmethod
-    def sessions(cls) -> SharedSessions[MariaDBServer]:
-        return servers
 
     @classmethod
     def load(cls, server: MariaDBServer, database: str, load: Callable[[Any], object]) -> None:
@@ -149,9 +146,6 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
 
     def new_sandbox(self, slot: MariaDBSlot, pins: Pins) -> MariaDBSandbox:
         return MariaDBSandbox(self, slot, pins)
-
-    def new_log(self) -> RowLog:
-        return RowLog(self.shapes, self.seeds)
 
     def make_engine(self, slot: MariaDBSlot) -> sqlalchemy.Engine:
         return make_engine(slot.session)

@@ -31,7 +31,6 @@ from envs.sandboxes.server.admin_session import (
     Removal,
 )
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
-from envs.sandboxes.server.session_registry import SharedSessions
 
 T = TypeVar("T")
 
@@ -458,6 +457,3 @@ def _end(connection: BoundedConnection, thread: int, *, query: bool = False) -> 
     except err.OperationalError as error:
         if error.args[0] != _NO_SUCH_THREAD:
             raise
-
-
-servers = SharedSessions(MariaDBServer)

@@ -8,14 +8,13 @@ sandbox's own statements go through :meth:`MariaDBSession.say`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymysql import err
 from pymysql.cursors import SSCursor
 
-from envs.errors import EnvsError, SandboxError
+from envs.errors import SandboxError
 from envs.sandboxes.mariadb.statement_guard import SYNTAX, refusal
 from envs.sandboxes.mariadb.wire import (
     LOST,
@@ -25,10 +24,9 @@ from envs.sandboxes.mariadb.wire import (
     abandon,
     too_large_error,
 )
-from envs.sandboxes.server.control_connection import hang_up
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
-from envs.sandboxes.server.sql_text import unsendable
-from envs.sandboxes.watchdog import DEAF_S, OWN_S, WATCHDOG
+from envs.sandboxes.server.session import ServerSession, unsendable
+from envs.sandboxes.watchdog import OWN_S
 from envs.types import Limits
 
 _IN_TRANSACTION = 1
@@ -52,9 +50,9 @@ def timeout_error() -> err.Error:
     )
 
 
-class MariaDBSession:
-    """One connection. Not for two threads at once, but :meth:`terminate`, which is the
-    watchdog's.
+class MariaDBSession(ServerSession):
+    """One connection of PyMySQL. MariaDB does not report the memory of a session;
+    ``max_session_mem_used`` bounds some of it.
     """
 
     def __init__(
@@ -64,14 +62,10 @@ class MariaDBSession:
         cut: Callable[[int], None],
     ) -> None:
         self._connect = connect
-        self._end = end
+        self._end_thread = end
         self._cut = cut
-        self._running = self._own = self._silent = False
-        self._ended_at = 0.0
-        self.deadline: float | None = None
-        self.terminated = False
         self._open()
-        WATCHDOG.watch(self)
+        super().__init__()
 
     def _open(self) -> None:
         self.connection = self._connect()
@@ -83,47 +77,17 @@ class MariaDBSession:
         self.connection.drop()
         self._open()
 
-    def terminate(self) -> None:
-        self.deadline = None
-        self.terminated = not self._own
-        self._silent = self._own
-        self._ended_at = time.monotonic()
+    def _end(self) -> None:
         try:
-            self._end(self.thread)
-        except (err.Error, EnvsError):  # the server answers nobody
-            self._hang_up()
+            self._end_thread(self.thread)
+        except err.Error as error:
+            raise SandboxError(f"MariaDB refused: {error}") from error
 
-    def look(self) -> None:
-        """Cut the line where the server does not end a statement. MariaDB does not report the
-        memory of one session; ``max_session_mem_used`` bounds some of it.
-        """
-        if (
-            (self.terminated or self._silent)
-            and self._running
-            and time.monotonic() > self._ended_at + DEAF_S
-        ):
-            self._hang_up()
+    def _fileno(self) -> int:
+        return self.connection.fileno()
 
-    def _hang_up(self) -> None:
-        if (fileno := self.connection.fileno()) >= 0:
-            hang_up(fileno)
-
-    def close(self) -> None:
-        WATCHDOG.leave(self)
+    def _close(self) -> None:
         self.connection.drop()
-
-    @contextmanager
-    def _watched(self, seconds: float | None, *, own: bool = False) -> Generator[None]:
-        """Context in which the server is at work, for so long at most; ``own``: on a statement of
-        the sandbox's own.
-        """
-        self._running, self._own = True, own
-        self.deadline = None if seconds is None else time.monotonic() + seconds
-        try:
-            yield
-        finally:
-            self.deadline = None
-            self._running = self._own = False
 
     @property
     def lost(self) -> bool:

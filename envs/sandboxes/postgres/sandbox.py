@@ -10,7 +10,7 @@ every changed row (:mod:`envs.sandboxes.postgres.template_objects`). The time is
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,10 +40,11 @@ from envs.sandboxes.postgres.schema import (
     read_shapes,
     read_tables,
 )
-from envs.sandboxes.postgres.server import PostgresServer, literal, servers
+from envs.sandboxes.postgres.server import PostgresServer, literal
 from envs.sandboxes.postgres.session import PostgresSession
 from envs.sandboxes.postgres.session_pool import Sessions
 from envs.sandboxes.postgres.template_objects import install, loading
+from envs.sandboxes.server.admin_session import SharedSessions
 from envs.sandboxes.server.row_log import Chains, RowLog
 from envs.sandboxes.server.sandbox import (
     MAX_ROLLOUT_BYTES,
@@ -51,7 +52,6 @@ from envs.sandboxes.server.sandbox import (
     ServerTemplate,
     Slot,
 )
-from envs.sandboxes.server.session_registry import SharedSessions
 from envs.types import Limits, Pins, RowChange, Table
 
 USES = 1_000
@@ -106,15 +106,16 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     dialect = "postgresql"
     server_class = PostgresServer
+    sessions = SharedSessions(PostgresServer)
     pinned_functions = frozenset({*CLOCKS, "gen_random_uuid", "nextval", "random", "timezone"})
 
     def __init__(self, server: PostgresServer, database: str, kind: Kind) -> None:
         super().__init__(server, database, kind)
         with server.connect(database) as admin:
-            self.shapes: Mapping[int, PostgresTable] = read_shapes(admin)
+            self.shapes = read_shapes(admin)
             self.tables: Mapping[str, Table] = read_tables(admin)
             self.digest = content_digest(admin, self.shapes)
-            self.seeds: Mapping[int, Sequence[str]] = read_seeds(admin, self.shapes)
+            self.seeds = read_seeds(admin, self.shapes)
             self.secret = install(admin, self.shapes, server.users)
             self.rewritable = read_rewritable(admin, self.shapes)
             row = admin.execute("SELECT envs_guard.counters()").fetchone()
@@ -126,10 +127,6 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
             """Whether something may wait for the end of a transaction: a constraint, or a trigger.
             """
         server.seal(database)
-
-    @classmethod
-    def sessions(cls) -> SharedSessions[PostgresServer]:
-        return servers
 
     @classmethod
     def load(cls, server: PostgresServer, database: str, load: Callable[[Any], object]) -> None:
@@ -158,9 +155,6 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
 
     def new_sandbox(self, slot: PostgresSlot, pins: Pins) -> PostgresSandbox:
         return PostgresSandbox(self, slot, pins)
-
-    def new_log(self) -> RowLog:
-        return RowLog(self.shapes, self.seeds)
 
     def make_engine(self, slot: PostgresSlot) -> sqlalchemy.Engine:
         return make_engine(slot.session)

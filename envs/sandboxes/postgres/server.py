@@ -34,7 +34,6 @@ from envs.sandboxes.server.admin_session import (
     Removal,
 )
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
-from envs.sandboxes.server.session_registry import SharedSessions
 from envs.session_settings import POSTGRES
 
 _log = logging.getLogger(__name__)
@@ -415,6 +414,3 @@ def _key(token: str) -> int:
     """The token as the signed 32-bit integer that an advisory lock takes."""
     value = int(token[:8], 16)
     return value - 2**32 if value >= 2**31 else value
-
-
-servers = SharedSessions(PostgresServer)

@@ -7,9 +7,7 @@ the memory. The sandbox's own statements go through :meth:`PostgresSession.ask`.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import psycopg
@@ -18,14 +16,13 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.string import TextLoader
 
-from envs.errors import EnvsError, SandboxError
+from envs.errors import SandboxError
 from envs.sandboxes.postgres.clock import pinned_statement
 from envs.sandboxes.postgres.schema import UNREADABLE
 from envs.sandboxes.postgres.statement_guard import refusal
-from envs.sandboxes.server.control_connection import hang_up
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
-from envs.sandboxes.server.sql_text import unsendable
-from envs.sandboxes.watchdog import DEAF_S, OWN_S, WATCHDOG
+from envs.sandboxes.server.session import ServerSession, unsendable
+from envs.sandboxes.watchdog import OWN_S
 from envs.types import Limits
 
 MEMORY_BYTES = 384 * 2**20
@@ -75,10 +72,8 @@ def too_large_error() -> psycopg.Error:
     return errors.ProgramLimitExceeded(f"the statement gives more than {MAX_ROWS_BYTES} bytes")
 
 
-class PostgresSession:
-    """One connection. Not for two threads at once, but :meth:`terminate`, which is the
-    watchdog's.
-    """
+class PostgresSession(ServerSession):
+    """One connection of psycopg."""
 
     def __init__(
         self,
@@ -87,22 +82,15 @@ class PostgresSession:
         weigh: Callable[[int], tuple[int, int]],
     ) -> None:
         self._connect = connect
-        self._end = end
-        self._weigh = weigh
-        self.deadline: float | None = None
-        self.terminated = False
+        self._end_process = end
+        self._weigh_process = weigh
         self.overweight = False
-        self._ended_at = 0.0
-        self._running: object | None = None
-        """The statement that runs; None where none does."""
-        self._weighed = False
-        self._silent = False
-        """True where the server did not answer a statement of the sandbox's own."""
         self._disk: int | None = None
         self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         self._seen: set[tuple[str, tuple[int, ...]]] = set()
         self.connection = connect()
         self._open()
+        super().__init__()
 
     def _open(self) -> None:
         self.connection.autocommit = True
@@ -112,7 +100,6 @@ class PostgresSession:
         self.pid = self.connection.info.backend_pid
         self._prepared.clear()
         self._seen.clear()
-        WATCHDOG.watch(self)
 
     def reconnect(self) -> None:
         """Replace a lost connection by a new one."""
@@ -121,39 +108,17 @@ class PostgresSession:
         self.connection = self._connect()
         self._open()
 
-    def terminate(self) -> None:
-        self.deadline = None
-        self.terminated = self._weighed or self._running is None
-        self._silent = not self.terminated
-        self._ended_at = time.monotonic()
-        try:
-            self._end(self.pid)
-        except EnvsError:  # the server answers nobody
-            self._hang_up()
+    def _end(self) -> None:
+        self._end_process(self.pid)
 
-    def _hang_up(self) -> None:
+    def _fileno(self) -> int:
         try:
-            hang_up(self._pg.socket)
+            return self._pg.socket
         except psycopg.Error:  # it was closed meanwhile
-            return
+            return -1
 
-    def close(self) -> None:
-        WATCHDOG.leave(self)
+    def _close(self) -> None:
         self.connection.close()
-
-    @contextmanager
-    def _watched(self, seconds: float | None, *, weighed: bool = False) -> Generator[None]:
-        """Context in which the server is at work, for so long at most; ``weighed``: on a statement
-        of a tool call.
-        """
-        self._weighed, self._disk = weighed, None
-        self._running = object()
-        self.deadline = None if seconds is None else time.monotonic() + seconds
-        try:
-            yield
-        finally:
-            self.deadline = None
-            self._running = None
 
     @property
     def lost(self) -> bool:
@@ -168,7 +133,7 @@ class PostgresSession:
         failed, SandboxError where the connection was lost.
         """
         try:
-            with self._watched(OWN_S):
+            with self._watched(OWN_S, own=True):
                 self._pg.send_query(sql.encode())
                 return self._all()
         except psycopg.Error as error:
@@ -217,25 +182,14 @@ class PostgresSession:
         pg = self._pg
         return self.connection.wait(generators.fetch(pg)) if pg.is_busy() else pg.get_result()
 
-    def look(self) -> None:
-        """End the session where its statement takes too much of the server. The watchdog calls this
-        several times a second.
-
-        A row comes here as one piece, so this bounds the memory of this process as well.
+    def _weigh(self, running: object) -> None:
+        """See :meth:`ServerSession._weigh`. A row comes here as one piece, so this bounds the
+        memory of this process as well.
         """
-        before = self._running
-        if before is None:
-            return
-        if self.terminated or self._silent:
-            if time.monotonic() > self._ended_at + DEAF_S:
-                self._hang_up()
-            return
-        if not self._weighed:
-            return
-        memory, disk = self._weigh(self.pid)
+        memory, disk = self._weigh_process(self.pid)
         if self._disk is None:
             self._disk = disk
-        if (memory > MEMORY_BYTES or disk - self._disk > DISK_BYTES) and self._running is before:
+        if (memory > MEMORY_BYTES or disk - self._disk > DISK_BYTES) and self._running is running:
             self.overweight = True
             self.terminate()
 
@@ -251,9 +205,9 @@ class PostgresSession:
             raise words
         sql = pinned_statement(sql)
         timeout = limits.statement_timeout_ms
-        self.overweight = False
+        self.overweight, self._disk = False, None
         try:
-            with self._watched(None if timeout is None else timeout / 1000, weighed=True):
+            with self._watched(None if timeout is None else timeout / 1000):
                 self._send(sql, values)
                 return self._answer(limits)
         except psycopg.Error as error:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import sqlalchemy
 
@@ -220,3 +220,37 @@ class AdminSession(ABC):
                 self.server_name,
                 error,
             )
+
+
+S = TypeVar("S", bound=AdminSession)
+
+
+class SharedSessions(Generic[S]):
+    """The process's session on each server, shared by its borrowers and closed with the last. Safe
+    for threads.
+    """
+
+    def __init__(self, connect: Callable[[sqlalchemy.URL], S]) -> None:
+        self._connect = connect
+        self._lent: dict[str, tuple[S, int]] = {}
+        self._lock = threading.Lock()
+
+    def borrow(self, url: sqlalchemy.URL) -> S:
+        """The session on that server; :meth:`give_back` it."""
+        key = url.render_as_string(hide_password=False)
+        with self._lock:
+            server, users = self._lent.get(key, (None, 0))
+            server = server or self._connect(url)
+            self._lent[key] = (server, users + 1)
+            return server
+
+    def give_back(self, server: S) -> None:
+        """Return a borrowed session."""
+        key = server.url.render_as_string(hide_password=False)
+        with self._lock:
+            known, users = self._lent[key]
+            if users > 1:
+                self._lent[key] = (known, users - 1)
+                return
+            del self._lent[key]
+        server.close()

@@ -6,7 +6,7 @@ import math
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -17,10 +17,9 @@ from envs.errors import SandboxError, WorldError
 from envs.sandboxes.base import Kind, Sandbox, Template, Transaction
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.row_changes import state_digest
-from envs.sandboxes.server.admin_session import AdminSession
+from envs.sandboxes.server.admin_session import AdminSession, SharedSessions
 from envs.sandboxes.server.call_connection import ServerCall
 from envs.sandboxes.server.row_log import Chains, RowLog
-from envs.sandboxes.server.session_registry import SharedSessions
 from envs.types import Pins, RowChange, StateDiff
 
 MAX_ROLLOUT_BYTES = 128_000_000
@@ -59,6 +58,12 @@ class ServerTemplate(Template, Generic[A, S]):
     """
 
     pinned_functions: ClassVar[frozenset[str]]
+    sessions: ClassVar[SharedSessions[Any]]
+    """The process's sessions on servers of this kind."""
+
+    shapes: Mapping[int, Any]
+    seeds: Mapping[int, Sequence[Any]]
+    """The rows of the tables without a key, in their order."""
 
     def __init__(self, server: A, database: str, kind: Kind) -> None:
         self.server = server
@@ -69,11 +74,6 @@ class ServerTemplate(Template, Generic[A, S]):
         """The number of unused copies that are kept."""
         self._closed = False
         self._engine: sqlalchemy.Engine | None = None
-
-    @classmethod
-    @abstractmethod
-    def sessions(cls) -> SharedSessions[A]:
-        """The process's sessions on servers of this kind."""
 
     @classmethod
     @abstractmethod
@@ -103,10 +103,6 @@ class ServerTemplate(Template, Generic[A, S]):
         """A sandbox on a copy in the template's state."""
 
     @abstractmethod
-    def new_log(self) -> RowLog:
-        """An empty log of the rows that a sandbox changes."""
-
-    @abstractmethod
     def make_engine(self, slot: S) -> sqlalchemy.Engine:
         """Make SQLAlchemy's engine for all sandboxes of the template; the slot's session is asked
         for the server's features.
@@ -128,8 +124,7 @@ class ServerTemplate(Template, Generic[A, S]):
         database and has no other rights on the server. ``pool_size`` copies are kept when they are
         not in use; None: all.
         """
-        sessions = cls.sessions()
-        server = sessions.borrow(parse_url(url) if isinstance(url, str) else url)
+        server: A = cls.sessions.borrow(parse_url(url) if isinstance(url, str) else url)
         try:
             database = server.new_template()
             try:
@@ -142,7 +137,7 @@ class ServerTemplate(Template, Generic[A, S]):
                 server.drop(database)
                 raise
         except BaseException:
-            sessions.give_back(server)
+            cls.sessions.give_back(server)
             raise
 
     @classmethod
@@ -209,7 +204,7 @@ class ServerTemplate(Template, Generic[A, S]):
             self._closed = True
         self.server.idle.forget(self)
         self.server.drop(self.database)
-        self.sessions().give_back(self.server)
+        self.sessions.give_back(self.server)
 
 
 T = TypeVar("T", bound=ServerTemplate[Any, Any])
@@ -229,7 +224,7 @@ class ServerSandbox(Sandbox, Generic[T, S]):
         self._engine = template.engine_for(slot)
         self._pins = pins
         self._now = pins.moment
-        self._log = log or template.new_log()
+        self._log = log or RowLog(template.shapes, template.seeds)
         self._calls = calls
         self._diff: StateDiff | None = None
         self._changed_bytes = 0
