@@ -175,8 +175,8 @@ ENGINES = ExtensionPoint(
     "envs.engines",
     {
         "sqlite": "envs.sandboxes.sqlite.engine:ENGINE",
-        "postgresql": "envs.sandboxes.postgres.engine:ENGINE",
-        "mariadb": "envs.sandboxes.mariadb.engine:ENGINE",
+        "postgresql": "envs.sandboxes.server.engine:POSTGRES",
+        "mariadb": "envs.sandboxes.server.engine:MARIADB",
         "attached": "envs.sandboxes.attached.engine:ENGINE",
     },
     {"postgres": "postgresql", "mysql": "mariadb"},

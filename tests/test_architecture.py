@@ -129,7 +129,7 @@ UPLOADS = "few runs are sent anywhere"
 PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
-    ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.on_connection:criticise_on"): CRITIC,
+    ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.critic:criticise_on"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:criticise"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_query"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_view"): CRITIC,
@@ -153,10 +153,10 @@ LAZY = {
     ): "inflect takes two seconds, and each proof of a draft is a process that names nothing",
     ("envs/sandboxes/sqlite/engine.py", "envs.sandboxes.sqlite.sandbox:SqliteTemplate"): DRIVER,
     (
-        "envs/sandboxes/postgres/engine.py",
+        "envs/sandboxes/server/engine.py",
         "envs.sandboxes.postgres.sandbox:PostgresTemplate",
     ): DRIVER,
-    ("envs/sandboxes/mariadb/engine.py", "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"): DRIVER,
+    ("envs/sandboxes/server/engine.py", "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"): DRIVER,
     ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.template:attach"): DRIVER,
     ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.access:settled"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.one_query:refusal"): CRITIC,

@@ -7,12 +7,11 @@ tables behind, which the next attempt replaces.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from envs.errors import ScriptError
 from envs.quoting import backticked
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
-from envs.reseed.mariadb_guard import Guard, run
 from envs.reseed.objects import Touch, qualified_names, touches
 from envs.scripts import run_script
 
@@ -52,6 +51,8 @@ FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
 """
 _PATIENCE_S = 3
 """How long a script's statement waits for a lock, which on its own tables nobody holds."""
+_LOCKING_S = 10
+"""How long to wait for sessions that are writing to tables that are to be locked."""
 _LOCK_WAIT_TIMEOUT = 1205
 _RELATIONS = frozenset({"TABLE", "VIEW", "SEQUENCE"})
 
@@ -300,6 +301,67 @@ class MySQLReseed:
 
     def _rows(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
         return run(self._connection, statement, *parameters)
+
+
+class Guard:
+    """Keeps a script's hands off the tables that it does not make, while the block runs.
+
+    DDL commits, so that what a script has done cannot be taken back: it must be hindered. Reading
+    the statements does not tell what a procedure, a prepared statement, a view or an update of
+    several tables writes to. Hence a second session locks every table that is to stay as it is:
+    others may read them, and the script's attempt to write waits until it fails. ``tables`` are
+    (database, table, kind); without any nothing is opened.
+    """
+
+    def __init__(self, connect: Callable[[], Any], tables: Iterable[tuple[str, str, str]]) -> None:
+        self._connect = connect
+        # a sequence gives out numbers to whoever may read it
+        self._wanted = [
+            f"{backticked(database)}.{backticked(name)} {'WRITE' if kind == 'SEQUENCE' else 'READ'}"
+            for database, name, kind in sorted(tables)
+        ]
+        self._pooled: Any = None
+
+    def __enter__(self) -> Self:
+        if self._wanted:
+            self._pooled = self._connect()
+            raw = self._pooled.driver_connection
+            try:
+                run(raw, f"SET lock_wait_timeout = {_LOCKING_S}, wait_timeout = 86400")
+                run(raw, f"LOCK TABLES {', '.join(self._wanted)}")
+            except raw.Error as error:
+                self._pooled.close()
+                raise ReseedRefused(
+                    "the tables that synth did not make cannot be locked against the scripts while"
+                    " they run"
+                    f" ({error.args[-1]}); use a database of its own"
+                ) from error
+            except BaseException:
+                self._pooled.close()
+                raise
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._pooled is None:
+            return
+        raw = self._pooled.driver_connection
+        try:
+            run(raw, "UNLOCK TABLES")
+        except raw.Error as error:
+            if kind is None:
+                raise ReseedRefused(
+                    "the session that guarded other tables was lost while the scripts ran"
+                    f" ({error.args[-1]})"
+                ) from error
+        finally:
+            self._pooled.close()
+
+
+def run(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    """A statement's rows, on PyMySQL."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return cursor.fetchall()
 
 
 def _key(kind: str, name: str) -> Key:

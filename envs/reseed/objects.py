@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from envs.errors import ScriptError
-from envs.scripts.lexis import Lexis, code_only
+from envs.scripts.lexis import Dialect, Lexis, code_only
 from envs.scripts.policy import Policy
 from envs.scripts.read import beside, read_script
 from envs.scripts.split import split
-from envs.scripts.statement import Dialect
 
 _I = re.IGNORECASE
 _PART = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""

@@ -20,7 +20,7 @@ from envs.closing import Closing
 from envs.errors import DatabaseConfigError
 from envs.plugins import ENGINES, PluginError
 from envs.processes import Pool
-from envs.scripts.statement import Dialect
+from envs.scripts.lexis import Dialect
 from envs.types import Limits, Pins, RowChange, StateDiff, Table, ToolCall, ToolOutcome
 
 Kind = Literal["pooled", "cloned"]
@@ -238,8 +238,8 @@ class Engine(ABC):
       :func:`envs.sql_errors.classify` sorts by the ``dialect``.
 
     An engine of your own is usually a subclass of a shipped one that changes :meth:`build`
-    (``SqliteEngine``, ``PostgresEngine``, ``MariaDBEngine`` in the module ``engine`` of their
-    folders).
+    (``SqliteEngine`` in ``envs.sandboxes.sqlite.engine``, ``PostgresEngine`` and ``MariaDBEngine``
+    in ``envs.sandboxes.server.engine``).
     """
 
     dialect: Dialect

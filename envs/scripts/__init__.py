@@ -4,8 +4,8 @@ the parts.
 
 from __future__ import annotations
 
+from envs.scripts.lexis import Dialect, Statement
 from envs.scripts.run import run_script
 from envs.scripts.split import split
-from envs.scripts.statement import Dialect, Statement
 
 __all__ = ["Dialect", "Statement", "run_script", "split"]

@@ -12,8 +12,7 @@ from typing import Any, Literal, Self
 import apsw
 
 from envs.errors import ScriptError
-from envs.scripts.lexis import Lexis, rewrite_code
-from envs.scripts.statement import Dialect
+from envs.scripts.lexis import Dialect, Lexis, rewrite_code
 
 _QUOTED_COLLATION = re.compile(r"(?<!')(\bCOLLATE\s*=?\s*)'(utf8mb4_0900_\w+)'(?!')", re.IGNORECASE)
 _CONCURRENTLY = re.compile(

@@ -10,8 +10,26 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
-from envs.scripts.statement import Dialect
+Dialect = Literal["sqlite", "postgresql", "mysql"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    r"""One unit of a script, without its terminator.
+
+    ``kind`` is ``sql`` for what the server runs, ``copy`` for a COPY FROM STDIN with its rows in
+    ``data`` (without the closing ``\\.``), ``command`` for a line that only the engine's
+    command-line client understands (``\\connect``, ``source``, ``.mode``). ``line`` is the line
+    of the first token, counted from 1.
+    """
+
+    text: str
+    line: int
+    kind: Literal["sql", "copy", "command"] = "sql"
+    data: str | None = None
+
 
 _ESCAPED = r"{q}[^{q}\\]*+(?:(?:\\(?s:.)|{q}{q})[^{q}\\]*+)*+(?:{q}|\\?\Z)"
 # a doubled quote reads as two adjacent literals, which ends at the same place

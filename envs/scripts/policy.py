@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from envs.errors import ScriptError
-from envs.scripts.lexis import Lexis, code_only, rewrite_code
+from envs.scripts.lexis import Dialect, Lexis, Statement, code_only, rewrite_code
 from envs.scripts.roles import without_roles
-from envs.scripts.statement import Dialect, Statement
 
 _I = re.IGNORECASE
 _NAME = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""
@@ -118,15 +117,10 @@ _ALL_TARGETS = re.compile(
     r"(?:DROP (?:TEMPORARY )?(?:TABLE|VIEW|SEQUENCE)|RENAME TABLE|ALTER TABLE .*\bRENAME)\b", _I
 )
 _QUALIFIER = re.compile(rf"({_NAME}) ?\. ?{_NAME}")
-_SYSTEM = {
-    "mysql",
-    "information_schema",
-    "performance_schema",
-    "sys",
-    "postgres",
-    "template0",
+_SYSTEM = frozenset({
+    "mysql", "information_schema", "performance_schema", "sys", "postgres", "template0",
     "template1",
-}
+})  # fmt: skip
 _DEFINER = re.compile(
     rf"\bDEFINER\s*=\s*(?:CURRENT_USER(?:\s*\(\s*\))?|''|{_NAME}(?:\s*@\s*(?:''|{_NAME}))?)", _I
 )

@@ -15,10 +15,10 @@ import sqlalchemy
 
 from envs.errors import ScriptError
 from envs.scripts.engines import ScriptEngine, engine_for
+from envs.scripts.lexis import Dialect, Statement
 from envs.scripts.policy import Policy, StatementAction
 from envs.scripts.read import beside, read_script
 from envs.scripts.split import split
-from envs.scripts.statement import Dialect, Statement
 
 _CLIENT_COPY = re.compile(
     r"\\copy\s+(?P<table>.+?)\s+from\s+(?:p?stdin\b|'(?P<file>[^']+)'"

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from envs.errors import ScriptError
-from envs.scripts.lexis import Lexis, Mark, code_only
-from envs.scripts.statement import Dialect, Statement
+from envs.scripts.lexis import Dialect, Lexis, Mark, Statement, code_only
 
 _GAP = r"(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)"
 _BLANK = re.compile(r"[\s\ufeff]+")

@@ -52,28 +52,11 @@ NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 PROPERTY = re.compile(r"^[A-Za-z0-9_.-]{1,64}$")
 """What the name of a parameter may look like at OpenAI and Anthropic alike."""
 
-PORTABLE = frozenset(
-    {
-        "type",
-        "description",
-        "enum",
-        "const",
-        "properties",
-        "required",
-        "additionalProperties",
-        "items",
-    }
-    | {
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-    }
-    | {"minItems", "maxItems", "pattern", "format", "default", "title"}
-)
+PORTABLE = frozenset({
+    "type", "description", "enum", "const", "properties", "required", "additionalProperties",
+    "items", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default", "title",
+})  # fmt: skip
 """JSON Schema keywords that the common endpoints accept in a tool's parameters."""
 
 SCALARS: dict[Any, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}

@@ -30,6 +30,10 @@ MAX_NESTING = 64
 """Levels of nesting that arguments may have; readers of JSON stop between 128 and 1,024."""
 
 
+MOST_TOOLS = 128
+"""The most tools of a request that OpenAI takes; other endpoints and clients take 40 or 60."""
+
+
 class _Validator(Protocol):
     """Interface of a jsonschema validator as used here; its stubs leave the errors' type open."""
 
@@ -289,3 +293,17 @@ def _explain(error: jsonschema.ValidationError) -> str:
     elif error.validator == "required":
         message = error.message.replace(" is a required property", " is required")
     return f"{path}: {message}" if path else message
+
+
+def tool_count(count: int) -> str:
+    """The number of tools in words, with the way out where endpoints refuse so many.
+
+    >>> tool_count(3)
+    '3 tools'
+    """
+    if count <= MOST_TOOLS:
+        return f"{count} tools"
+    return (
+        f"{count} tools, and some endpoints take {MOST_TOOLS} at most: make a world of fewer tables"
+        " (synth new --tables A,B)"
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from envs.tools.tool_count import tool_count
+from envs.tools.toolbox import tool_count
 from synth.__main__ import main
 from synth.core.foundation.shipped import examples_dir
 from tests.cases.strict_endpoint import strict_endpoint

@@ -12,21 +12,10 @@ import re
 import psycopg
 from psycopg import errors
 
-_ROWS = frozenset(
-    {
-        "SELECT",
-        "INSERT",
-        "UPDATE",
-        "DELETE",
-        "MERGE",
-        "WITH",
-        "VALUES",
-        "TABLE",
-        "EXPLAIN",
-        "SHOW",
-        "CALL",
-    }
-)
+_ROWS = frozenset({
+    "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW",
+    "CALL",
+})  # fmt: skip
 
 _REASONS = {
     word: reason

@@ -21,66 +21,25 @@ from envs.sandboxes.postgres.clock import MOMENT, pin_defaults
 from envs.sandboxes.postgres.schema import WORLD, PostgresTable, ask
 
 FUNCTIONS_DENIED = (
-    r"lo\_%",
-    r"loread",
-    r"lowrite",
-    r"set\_config",
-    r"pg\_advisory%",
-    r"pg\_try\_advisory%",
-    r"pg\_notify",
-    r"pg\_terminate\_backend",
-    r"pg\_cancel\_backend",
-    r"pg\_export\_snapshot",
-    r"pg\_logical%",
-    r"pg\_replication%",
-    r"pg\_read%",
-    r"pg\_ls%",
-    r"pg\_stat\_file",
-    r"pg\_stat\_get%",
-    r"pg\_stat\_reset%",
-    r"pg\_lock\_status",
-    r"pg\_log%",
-    r"pg\_switch%",
-    r"pg\_create%",
-    r"pg\_drop%",
-    r"pg\_reload%",
-    r"pg\_rotate%",
-    r"pg\_promote",
-    r"pg\_backup%",
-    r"pg\_wal\_%",
-    r"query\_to\_xml%",
-    r"cursor\_to\_xml%",
-    r"table\_to\_xml%",
-    r"schema\_to\_xml%",
-    r"database\_to\_xml%",
-    r"dblink%",
-    r"pg\_tablespace\_databases",
-    r"inet\_server%",
-    r"inet\_client%",
-    r"pg\_prepared%",
-    r"pg\_cursor",
-)
+    r"lo\_%", r"loread", r"lowrite", r"set\_config", r"pg\_advisory%", r"pg\_try\_advisory%",
+    r"pg\_notify", r"pg\_terminate\_backend", r"pg\_cancel\_backend", r"pg\_export\_snapshot",
+    r"pg\_logical%", r"pg\_replication%", r"pg\_read%", r"pg\_ls%", r"pg\_stat\_file",
+    r"pg\_stat\_get%", r"pg\_stat\_reset%", r"pg\_lock\_status", r"pg\_log%", r"pg\_switch%",
+    r"pg\_create%", r"pg\_drop%", r"pg\_reload%", r"pg\_rotate%", r"pg\_promote", r"pg\_backup%",
+    r"pg\_wal\_%", r"query\_to\_xml%", r"cursor\_to\_xml%", r"table\_to\_xml%", r"schema\_to\_xml%",
+    r"database\_to\_xml%", r"dblink%", r"pg\_tablespace\_databases", r"inet\_server%",
+    r"inet\_client%", r"pg\_prepared%", r"pg\_cursor",
+)  # fmt: skip
 """Large objects outlive a rollback and a read-only transaction, set_config undoes limits, counts
 of a database's work tell of earlier rollouts, the others reach beyond the database.
 """
 
 VIEWS_DENIED = (
-    "pg_stat_activity",
-    "pg_locks",
-    "pg_database",
-    "pg_roles",
-    "pg_user",
-    "pg_group",
-    "pg_auth_members",
-    "pg_stat_database",
-    "pg_stat_database_conflicts",
-    "pg_shdepend",
-    "pg_replication_slots",
-    "pg_stat_replication",
-    "pg_shdescription",
-    "pg_largeobject_metadata",
+    "pg_stat_activity", "pg_locks", "pg_database", "pg_roles", "pg_user", "pg_group",
+    "pg_auth_members", "pg_stat_database", "pg_stat_database_conflicts", "pg_shdepend",
+    "pg_replication_slots", "pg_stat_replication", "pg_shdescription", "pg_largeobject_metadata",
     "pg_db_role_setting",
-)
+)  # fmt: skip
 """Names of other sandboxes, and of what else is on the server."""
 
 MAX_CHANGED_BYTES = 64_000_000
@@ -195,14 +154,8 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_load FROM PUBLIC;
 """
 
 EXTENSIONS = (
-    "autoinc",
-    "bloom",
-    "earthdistance",
-    "insert_username",
-    "intagg",
-    "moddatetime",
-    "refint",
-)
+    "autoinc", "bloom", "earthdistance", "insert_username", "intagg", "moddatetime", "refint",
+)  # fmt: skip
 """Extensions that PostgreSQL trusts to superusers only, though they reach nothing but rows: types,
 indexes and triggers.
 """

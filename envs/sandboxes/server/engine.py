@@ -1,4 +1,4 @@
-"""The part that engines with a server share."""
+"""PostgreSQL and MariaDB as engines of sandboxes."""
 
 from __future__ import annotations
 
@@ -38,3 +38,25 @@ class ServerEngine(Engine):
             if remove:
                 server.sweep()
             return server.orphans()
+
+
+class PostgresEngine(ServerEngine):
+    """Sandboxes on a PostgreSQL server."""
+
+    dialect = "postgresql"
+    driver = "postgresql"
+    template = "envs.sandboxes.postgres.sandbox:PostgresTemplate"
+    default_url = "postgresql://postgres@127.0.0.1:5432/postgres"
+
+
+class MariaDBEngine(ServerEngine):
+    """Sandboxes on a MariaDB server."""
+
+    dialect = "mysql"
+    driver = "mariadb"
+    template = "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"
+    default_url = "mariadb://root@127.0.0.1:3306/"
+
+
+POSTGRES = PostgresEngine()
+MARIADB = MariaDBEngine()

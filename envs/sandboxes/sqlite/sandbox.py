@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,9 +32,8 @@ from envs.sandboxes.sqlite.change_recorder import ChangeRecorder, Ends, net_chan
 from envs.sandboxes.sqlite.dialect import CallConnection, make_engine
 from envs.sandboxes.sqlite.guard import HEAP_BYTES, VALUE_BYTES, Interrupter, SqliteGuard
 from envs.sandboxes.sqlite.pages import Base, Pages, connect, memory
-from envs.sandboxes.sqlite.pins import RandomStream, julian_ms
+from envs.sandboxes.sqlite.pins import NOW, RandomStream, julian_ms
 from envs.sandboxes.sqlite.schema import needs_loose_quotes, read_content, read_shapes, read_tables
-from envs.sandboxes.sqlite.script_connection import ScriptConnection
 from envs.sandboxes.sqlite.subprocess_call import Plan, Question, State, ask, killed
 from envs.sandboxes.watchdog import WATCHDOG
 from envs.types import Limits, Pins, RowChange, StateDiff, ToolCall, ToolOutcome
@@ -51,6 +50,59 @@ _numbers = itertools.count()
 def shared_engine() -> sqlalchemy.Engine:
     """The process's one engine for SQLite sandboxes."""
     return make_engine(apsw_dbapi.Session(memory(), SqliteGuard(), 0))
+
+
+class ScriptConnection:
+    """The argument of ``load`` in :meth:`SqliteTemplate.build`.
+
+    It has the methods of the standard library's connection that a loader uses. Statements commit by
+    themselves unless a script begins a transaction.
+    """
+
+    Error = apsw_dbapi.Error
+    isolation_level = None
+
+    def __init__(self, raw: apsw.Connection, now: int) -> None:
+        self._raw = raw
+        self._now = now
+        self._call = apsw_dbapi.Call(apsw_dbapi.Session(raw, SqliteGuard(), now), None, None)
+        self._call.in_transaction = False
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._raw.in_transaction
+
+    def cursor(self) -> apsw_dbapi.ApswCursor:
+        self._call.cursors.clear()  # each holds its own; nobody ends a call here
+        return apsw_dbapi.ApswCursor(self._call)
+
+    def execute(
+        self, operation: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> apsw_dbapi.ApswCursor:
+        return self.cursor().execute(operation, parameters)
+
+    def executemany(self, operation: str, rows: Sequence[Sequence[Any]]) -> apsw_dbapi.ApswCursor:
+        return self.cursor().executemany(operation, rows)
+
+    def executescript(self, script: str) -> apsw_dbapi.ApswCursor:
+        """Run the statements of a script one after the other."""
+        NOW.julian_ms = self._now
+        try:
+            self._raw.execute(script).fetchall()
+        except apsw.Error as error:
+            raise apsw_dbapi.translate(error) or error from error
+        return self.cursor()
+
+    def commit(self) -> None:
+        if self._raw.in_transaction:
+            self.execute("COMMIT")
+
+    def rollback(self) -> None:
+        if self._raw.in_transaction:
+            self.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self._raw.close(True)
 
 
 class SqliteTemplate(Template):

@@ -22,17 +22,10 @@ SqlToolName = Literal[
     "submit_sql",
 ]
 
-BUILTIN: tuple[SqlToolName, ...] = (
-    "list_tables",
-    "describe_table",
-    "sample_rows",
-    "run_select_query",
-    "run_mutation_query",
-    "submit_sql",
-)
+BUILTIN: tuple[SqlToolName, ...] = get_args(SqlToolName)
 """Names of the SQL tools, in the order in which a model is shown them."""
 
-_CRITIC = "envs.tools.sql.critic.on_connection:criticise_on"
+_CRITIC = "envs.tools.sql.critic.critic:criticise_on"
 """Imported only for a world that asks for it, as sqlglot is heavy."""
 
 

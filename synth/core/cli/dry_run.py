@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from envs.tools.tool_count import tool_count
+from envs.tools.toolbox import tool_count
 from synth.core.agent.submit_tool import submit_toolbox
 from synth.core.config.compose import Composed
 from synth.core.config.prices import INPUT, OUTPUT, prices_of

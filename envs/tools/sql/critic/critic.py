@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 
 import sqlglot
+from sqlalchemy import Connection
 from sqlglot import exp
 
-from envs.tools.sql.critic.constants import is_always_true
-from envs.tools.sql.critic.frame import Relation, folded
+from envs.tools.sql.catalog import Catalog
+from envs.tools.sql.critic.frame import Relation, folded, is_always_true
 from envs.tools.sql.critic.names import Names
 from envs.tools.sql.findings import Finding
 
@@ -63,6 +64,22 @@ def criticise(
     except RecursionError:
         return findings
     return [*findings, *_whole_table(statement), *names.findings][:MAX_FINDINGS]
+
+
+def criticise_on(sql: str, db: Connection, reading: bool) -> list[Finding]:
+    """Findings about a statement, with the names that the connection's database has.
+
+    ``reading`` says that the tool only reads.
+    """
+    catalog = Catalog(db)
+    relations = {
+        name: Relation(name, tuple(column.name for column in table.columns), table.primary_key)
+        for name, table in catalog.tables.items()
+    }
+    for name in catalog.views:
+        named = name.lower() in sql.lower()
+        relations[name] = Relation(name, catalog.columns(name) if named else None)
+    return criticise(sql, relations, db.dialect.name, reading=reading)
 
 
 def parse(sql: str, dialect: str) -> exp.Expr | None:

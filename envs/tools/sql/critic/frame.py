@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
+from sqlglot.optimizer.simplify import simplify
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +64,13 @@ class Frame:
         )
 
 
-IMPLICIT = frozenset(
-    {"rowid", "oid", "_rowid_", "rank"}
-    | {"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
-    | {
-        "current_user",
-        "session_user",
-        "system_user",
-        "user",
-        "current_role",
-        "current_catalog",
-        "current_schema",
-    }
-    | {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
-    | {
-        "utc_date",
-        "utc_time",
-        "utc_timestamp",
-        "default",
-        "true",
-        "false",
-        "unknown",
-        "null",
-        "sysdate",
-    }
-)
+IMPLICIT = frozenset({
+    "rowid", "oid", "_rowid_", "rank", "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid",
+    "current_user", "session_user", "system_user", "user", "current_role", "current_catalog",
+    "current_schema", "current_date", "current_time", "current_timestamp", "localtime",
+    "localtimestamp", "utc_date", "utc_time", "utc_timestamp", "default", "true", "false",
+    "unknown", "null", "sysdate",
+})  # fmt: skip
 """Words that look like columns and are in no table: hidden columns, and functions that take no
 parentheses.
 """
@@ -150,3 +133,40 @@ def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
             pending.append(item.this)
         if isinstance(item, exp.Table | exp.Subquery):
             pending += item.args.get("joins") or []
+
+
+def is_always_true(condition: exp.Expr) -> bool:
+    """Tell whether a condition is a constant other than false, 0 and NULL, or compares each column
+    with itself only.
+    """
+    same = condition.transform(_same)
+    try:
+        folded = simplify(same)
+    except Exception:  # a condition that cannot be folded; other advice on the statement stays
+        return False
+    return _truth(folded) is True
+
+
+def _same(node: exp.Expr) -> exp.Expr:
+    """Replace what compares equal to itself, and numbers where a truth value is expected."""
+    if isinstance(node, exp.EQ | exp.GTE | exp.LTE) and node.this == node.expression:
+        return exp.true()
+    if isinstance(node, exp.Not | exp.And | exp.Or | exp.Paren):
+        for key, value in node.args.items():
+            truth = _truth(value)
+            if truth is not None:
+                node.set(key, exp.true() if truth else exp.false())
+    return node
+
+
+def _truth(node: object) -> bool | None:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        try:
+            return float(node.this) != 0
+        except ValueError:
+            return None
+    return None

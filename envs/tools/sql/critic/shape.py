@@ -8,8 +8,15 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from envs.tools.sql.critic.constants import is_always_true
-from envs.tools.sql.critic.frame import Frame, Source, conditions, inside, joins_of, local_columns
+from envs.tools.sql.critic.frame import (
+    Frame,
+    Source,
+    conditions,
+    inside,
+    is_always_true,
+    joins_of,
+    local_columns,
+)
 
 _AGGREGATES = frozenset(
     {"total", "json_group_object", "jsonb_group_array", "jsonb_group_object", "median"}

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envs.tools.tool_count import tool_count
+from envs.tools.toolbox import tool_count
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
