@@ -24,7 +24,7 @@ from envs.sandboxes.mariadb.dialect import MariaDBCall
 from envs.sandboxes.mariadb.sandbox import MariaDBSandbox, MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
-from envs.sandboxes.server.session_registry import SharedSessions
+from envs.sandboxes.server.admin_session import SharedSessions
 from envs.types import Limits, Pins
 from tests.servers import server
 

@@ -26,7 +26,7 @@ from envs.sandboxes.postgres.dialect import PostgresCall
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.postgres.session import PostgresSession
-from envs.sandboxes.server.session_registry import SharedSessions
+from envs.sandboxes.server.admin_session import SharedSessions
 from envs.types import Limits, Pins
 from tests.servers import server
 
