@@ -51,7 +51,6 @@ class Trace:
 
     @property
     def rows_read(self) -> int:
-        """Rows that the call fetched."""
         return sum(statement.read for statement in self.statements)
 
     def listen(self, connection: Any) -> None:
@@ -72,7 +71,6 @@ TRACE: ContextVar[Trace | None] = ContextVar("TRACE", default=None)
 
 @contextmanager
 def traced(trace: Trace) -> Generator[Trace]:
-    """Calls within are heard."""
     token = TRACE.set(trace)
     try:
         yield trace

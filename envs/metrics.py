@@ -98,7 +98,6 @@ class ExecutionMetrics:
 
     @property
     def failed(self) -> int:
-        """Calls that ended in an error."""
         return self.errors.total()
 
     @property

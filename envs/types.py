@@ -53,7 +53,6 @@ class ToolCall:
 
     @classmethod
     def of(cls, name: str, arguments: Mapping[str, Json], call_id: str = "call_0") -> ToolCall:
-        """Make a call from arguments that are already an object."""
         return cls(call_id, name, lenient(arguments))
 
 

@@ -130,7 +130,6 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         return None
 
     def diff(self) -> StateDiff:
-        """Net row changes of the rollout so far."""
         return self.sandbox.diff()
 
     def state_hash(self) -> str:
@@ -173,7 +172,6 @@ def _with_dialect(toolbox: Toolbox, name: str) -> Toolbox:
 
 @lru_cache(maxsize=64)
 def _free(toolbox: Toolbox) -> frozenset[str]:
-    """Names of the tools that run SQL which an agent wrote."""
     return frozenset(tool.name for tool in toolbox.tools if tool.free_sql)
 
 

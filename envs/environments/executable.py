@@ -123,7 +123,6 @@ class ExecutableEnvironment(BaseEnvironment):
         return outcome
 
     def _execute(self, call: ToolCall) -> ToolOutcome:
-        """Implementation of :meth:`call`, without times and audit."""
         parsed = self.toolbox.parse(call)
         if isinstance(parsed, ToolResult):
             return ToolOutcome(call, parsed, parsed.content())

@@ -269,7 +269,6 @@ class Pool:
         return ended
 
     def _stop(self) -> None:
-        """End the zygote, and with it all children."""
         process, self._process = self._process, None
         if self._control is not None:
             self._control.close()

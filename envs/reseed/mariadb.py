@@ -358,7 +358,6 @@ class Guard:
 
 
 def run(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
-    """A statement's rows, on PyMySQL."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters or None)
         return cursor.fetchall()

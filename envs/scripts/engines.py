@@ -64,7 +64,6 @@ class ScriptEngine(ABC):
         """True where the caller has a transaction that the script must not end."""
 
     def transaction(self, action: Literal["begin", "commit", "rollback"], text: str) -> None:
-        """The script's own BEGIN, COMMIT or ROLLBACK."""
         if not self.owned():
             self.execute(text)
             self._begun = action == "begin"
@@ -295,7 +294,6 @@ class MySQL(ScriptEngine):
 
 
 def engine_for(dialect: Dialect, connection: Any) -> ScriptEngine:
-    """The engine of a dialect on a driver's connection."""
     engines: dict[Dialect, type[ScriptEngine]] = {
         "sqlite": Sqlite,
         "postgresql": Postgres,

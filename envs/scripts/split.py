@@ -95,7 +95,6 @@ class _Splitter(ABC):
         return self._line
 
     def rest_of_line(self) -> str:
-        """The text up to the line's end, taken in with it."""
         stop = self.text.find("\n", self.pos)
         stop = len(self.text) if stop < 0 else stop
         line = self.text[self.pos : stop]

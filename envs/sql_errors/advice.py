@@ -65,14 +65,12 @@ def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
 
 
 def _column_of(table: Table, column: str) -> str:
-    """Advice on a column that a table does not have."""
     near = nearest(column, [known.name for known in table.columns])
     head = f"no column `{column}` in `{table.name}`"
     return f"{head}; did you mean {', '.join(near)}?" if near else f"{head}; it has {_some(table)}"
 
 
 def _column_of_any(tables: Sequence[Table], column: str) -> str:
-    """Advice on a column that none of several tables has."""
     near = nearest(column, sorted({known.name for table in tables for known in table.columns}))
     owners = [
         f"{table.name}.{name}"

@@ -58,7 +58,6 @@ def family_of(dialect: str) -> str:
 
 
 def read_facts(error: BaseException, dialect: str) -> Facts:
-    """The facts of an error of that dialect's driver."""
     orig = error.orig if isinstance(error, StatementError) else error
     category = getattr(orig, "category", None)
     if isinstance(category, ErrorCategory):

@@ -330,7 +330,6 @@ def lint(item: Tool) -> list[str]:
 
 
 def _unknown_secrets(item: Tool) -> list[str]:
-    """Names under ``secret`` that are not parameters of the tool."""
     schema = cast("object", item.parameters)
     known: object = None
     if isinstance(schema, Mapping):

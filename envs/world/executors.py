@@ -33,7 +33,6 @@ def world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...
 
 
 def _decorated(package: WorldPackage) -> list[Tool]:
-    """The ``@tool`` functions of executors.py, in the order of their definition."""
     if not package.has("executors"):
         return []
     return [value for value in vars(package.load("executors")).values() if isinstance(value, Tool)]

@@ -110,7 +110,6 @@ def _refuse_duplicate_functions(file: Path) -> None:
 
 
 def _line_in(error: BaseException, file: Path) -> int | None:
-    """The innermost line of the file that the error passed through."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if Path(trace.tb_frame.f_code.co_filename) == file:

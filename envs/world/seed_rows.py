@@ -204,7 +204,6 @@ class _Loader:
         self._columns: dict[str, list[str]] = {}
 
     def insert(self, group: Sequence[SeedRow]) -> None:
-        """Insert rows of one table and the same columns."""
         first = group[0]
         table = _known(first.table, self._tables, "table", "there are", first)
         known = self._columns_of(table)
@@ -331,7 +330,6 @@ def _standing(source: object, inside: str) -> tuple[str, int] | None:
 
 
 def _scene(error: BaseException, inside: str) -> tuple[str, int] | None:
-    """File and line of an error: the innermost in the world's own folder."""
     found: tuple[str, int] | None = None
     trace = error.__traceback__
     while trace is not None:

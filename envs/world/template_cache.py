@@ -62,12 +62,10 @@ class Templates(Closing):
 
     @property
     def universes(self) -> list[int]:
-        """Those that are open, the one that was asked for last at the end."""
         return list(self._open)
 
     @property
     def busy(self) -> bool:
-        """True while at least one of them is in use."""
         return any(self._uses.values())
 
     def _close_idle(self) -> None:
@@ -77,7 +75,6 @@ class Templates(Closing):
             _close(self._open.pop(universe))
 
     def close(self) -> None:
-        """Close them all. Safe to call twice."""
         self._closed = True
         while self._open:
             _close(self._open.popitem()[1])

@@ -154,7 +154,6 @@ class World:
     def _attached_template(
         self, engine: str, universe: int, place: DatabaseTarget | None
     ) -> Template:
-        """The template of a database that exists: no script of the world is run."""
         if universe:
             raise WorldError(
                 f"unknown universe {universe}: an attached database has universe 0 only",
@@ -169,7 +168,6 @@ class World:
         return find_engine(engine).build(lambda _: None, place or DatabaseTarget())
 
     def _file_template(self, engine: str, universe: int) -> Template:
-        """The template of one of the SQLite files."""
         file = self.database / DATABASES_FILE
         if ENGINES.find(engine).name != "sqlite":
             raise WorldError(
@@ -264,7 +262,6 @@ def _check_rows(connection: Any, schema: Path, seed: Path) -> None:
 
 
 def _written(schema: Path, seed: Path, query: str, row_id: int) -> tuple[Path, int | None]:
-    """File and line of the statement of a seed that wrote a row."""
     found: list[tuple[Path, int]] = []
 
     def load(connection: Any) -> None:

@@ -105,7 +105,6 @@ class Access:
         return self.url
 
     def engine_options(self) -> Mapping[str, Any]:
-        """Further arguments of ``create_engine``."""
         return {}
 
     def places(self, connection: sqlalchemy.Connection) -> Places:
@@ -132,11 +131,9 @@ class Access:
         return set(inspector.get_table_names(schema)), views
 
     def view_text(self, connection: sqlalchemy.Connection, name: str, schema: str | None) -> str:
-        """The statement or query that defines a view."""
         return sqlalchemy.inspect(connection).get_view_definition(name, schema)
 
     def words(self, error: BaseException) -> str:
-        """The words of a driver's error."""
         return str(error)
 
     def prepare(self, raw: Any) -> None:

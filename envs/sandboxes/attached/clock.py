@@ -76,7 +76,6 @@ def _on_server(found: re.Match[str], moment: dt.datetime) -> str:
 
 
 def _has_one_argument(found: re.Match[str]) -> bool:
-    """True if the call that begins here has one argument."""
     depth, text = 1, found.string
     for part in re.finditer(r"'(?:[^']|'')*'|\"[^\"]*\"|[(),]", text[found.end() :]):
         depth += {"(": 1, ")": -1}.get(part[0], 0)

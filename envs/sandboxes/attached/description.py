@@ -148,7 +148,6 @@ def _read_rows(source: str, record: TableRecord, read: Read, left: int) -> int:
 
 
 def digest_of(fingerprint: Fingerprint) -> str:
-    """The digest of a fingerprint."""
     return _digest(
         f"{name} {sorted(record.items())}" for name, record in sorted(fingerprint.items())
     )

@@ -61,7 +61,6 @@ class MariaDBAccess(Access):
         return None
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
-        """Rows one by one as the server sends them."""
         reader = SSCursor(cursor.connection)
         try:
             reader.execute(sql, parameters)

@@ -137,7 +137,6 @@ class _OrText(Loader):
 
 
 def _texts(plan: Any) -> Iterator[str]:
-    """All texts in a plan, which is JSON."""
     if isinstance(plan, str):
         yield plan
     elif isinstance(plan, dict | list):

@@ -70,7 +70,6 @@ class Reader:
         return self.access.engine()
 
     def connect(self) -> Any:
-        """The connection of the driver, opened when it is first needed."""
         if self.raw is None:
             held = self.engine.raw_connection()
             held.detach()
@@ -80,7 +79,6 @@ class Reader:
         return self.raw
 
     def hang_up(self) -> None:
-        """Close the connection, in whatever state it is."""
         raw, self.raw = self.raw, None
         with suppress(Exception):  # it may be lost, and drivers differ in what they raise then
             raw.close()
@@ -167,7 +165,6 @@ _NESTED = frozenset({list, dict, tuple})
 
 
 def timeout_error() -> RefusedStatementError:
-    """The error of a statement that took too long."""
     return RefusedStatementError("the statement took longer than it may", ErrorCategory.TIMEOUT)
 
 

@@ -119,7 +119,6 @@ class Log:
         )
 
     def entries(self) -> list[Entry]:
-        """The new entries, each table's in their order."""
         out: list[Entry] = []
         if not self._ends:
             return out

@@ -280,7 +280,6 @@ def _reached(start: int, direct: Callable[[int], set[int] | None]) -> set[int]:
 
 
 def content_digest(server: MariaDBServer, database: str, schema: Schema) -> str:
-    """Digest of the schema and the rows."""
     total = hashlib.sha256(
         repr((schema.creates, schema.routines, schema.views, schema.triggers)).encode()
     )

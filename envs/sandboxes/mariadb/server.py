@@ -261,7 +261,6 @@ class MariaDBServer(AdminSession):
         self._with(self._killer, lambda connection: _end(connection, thread, query=query))
 
     def size(self, database: str) -> int:
-        """The bytes of a database's files."""
         sql = (
             "SELECT COALESCE(SUM(file_size), 0) FROM information_schema.innodb_sys_tablespaces"
             f" WHERE name LIKE '{database}/%'"
@@ -269,7 +268,6 @@ class MariaDBServer(AdminSession):
         return int(self._with(self._killer, lambda connection: connection.rows(sql))[0][0])
 
     def alive(self, thread: int) -> bool:
-        """Return True while the server's thread of a session runs."""
         sql = f"SELECT 1 FROM information_schema.processlist WHERE id = {thread}"
         return bool(self._with(self._killer, lambda connection: connection.rows(sql)))
 
@@ -381,7 +379,6 @@ class MariaDBServer(AdminSession):
         self._remove_one("database", token)
 
     def _made(self, token: str) -> list[tuple[str, str]]:
-        """The databases and accounts on the list of a token: kind and name."""
         listed = self._ask(f"SELECT kind, name FROM {token}.made WHERE kind <> 'trigger'")
         return [(str(kind), str(name)) for kind, name in listed]
 

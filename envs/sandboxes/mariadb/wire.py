@@ -55,7 +55,6 @@ class BoundedConnection(_Connection):
         connect_in_time(self, lambda: super(BoundedConnection, self).connect(sock))
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement and return its rows."""
         cursor = self.cursor()
         cursor.execute(sql, values or None)
         return list(cursor.fetchall())

@@ -35,7 +35,6 @@ def furnish(db: psycopg.Connection[Any], owner: str) -> None:
 
 
 def prepared_name() -> str:
-    """The name of a prepared database of this version."""
     modules = (bounded_functions, clock, template_objects)
     sources = [Path(str(module.__file__)).read_bytes() for module in modules]
     return f"envs_base_{hashlib.sha256(b''.join(sources)).hexdigest()[:8]}"

@@ -92,7 +92,6 @@ class PostgresSlot(Slot):
                 ask(owner, f"CLUSTER {place}")
 
     def sessions(self) -> Sessions:
-        """Its sessions, for one rollout."""
         server = self._server
         return Sessions(self.session, self._connect, server.spare, server.alive)
 

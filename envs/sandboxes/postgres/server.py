@@ -215,11 +215,9 @@ class PostgresServer(AdminSession):
             self._say(self._drops, f"DROP ROLE IF EXISTS {name}")
 
     def terminate(self, pid: int) -> None:
-        """End a session from outside."""
         self._say(self._watch, f"SELECT pg_terminate_backend({pid})")
 
     def alive(self, pid: int) -> bool:
-        """Return True while the server process of a session runs."""
         return bool(self._say(self._watch, f"SELECT FROM pg_stat_activity WHERE pid = {pid}"))
 
     def weigh(self, pid: int) -> tuple[int, int]:

@@ -102,7 +102,6 @@ class PostgresSession(ServerSession):
         self._seen.clear()
 
     def reconnect(self) -> None:
-        """Replace a lost connection by a new one."""
         self.connection.close()
         self.terminated = False
         self.connection = self._connect()
@@ -162,7 +161,6 @@ class PostgresSession(ServerSession):
         return transformer.load_rows(0, result.ntuples, tuple)
 
     def loader(self, oid: int) -> Callable[[bytes], Any]:
-        """Reads a value of that type from its text."""
         return Transformer(self.connection).get_loader(oid, psycopg.pq.Format.TEXT).load
 
     def _all(self) -> list[Any]:
@@ -289,7 +287,6 @@ class _ResultReader:
         self._passed = self._size = 0
 
     def row(self, piece: Any) -> None:
-        """Take one row in."""
         if self.failed is not None:
             return
         result = self.result

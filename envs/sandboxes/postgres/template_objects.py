@@ -173,7 +173,6 @@ def prepare_loading(db: psycopg.Connection[Any]) -> None:
 
 
 def grant_loading(db: psycopg.Connection[Any], role: str, option: str = "") -> None:
-    """Let a role use the functions of :func:`prepare_loading`."""
     ask(db, f"GRANT USAGE ON SCHEMA envs_load TO {role} {option}")
     ask(db, f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA envs_load TO {role} {option}")
 

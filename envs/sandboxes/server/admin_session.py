@@ -92,7 +92,6 @@ class AdminSession(ABC):
         self._give_up_at: float | None = None
 
     def new_name(self, kind: str) -> str:
-        """A name that no other database of the server has."""
         return f"{self.prefix}_{kind}{next(self._names)}"
 
     @abstractmethod
@@ -145,7 +144,6 @@ class AdminSession(ABC):
 
     @property
     def leftovers(self) -> list[str]:
-        """The databases that could not be dropped so far."""
         with self._left_lock:
             return [name for removal in self._left for name in removal.databases]
 
@@ -236,7 +234,6 @@ class SharedSessions(Generic[S]):
         self._lock = threading.Lock()
 
     def borrow(self, url: sqlalchemy.URL) -> S:
-        """The session on that server; :meth:`give_back` it."""
         key = url.render_as_string(hide_password=False)
         with self._lock:
             server, users = self._lent.get(key, (None, 0))
@@ -245,7 +242,6 @@ class SharedSessions(Generic[S]):
             return server
 
     def give_back(self, server: S) -> None:
-        """Return a borrowed session."""
         key = server.url.render_as_string(hide_password=False)
         with self._lock:
             known, users = self._lent[key]

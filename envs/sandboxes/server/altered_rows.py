@@ -154,14 +154,12 @@ class _Rows:
         return cls(name, bool(key), by, references, dict(zip(names, lists, strict=True)))
 
     def mark(self, number: int, part: int, parts: int) -> None:
-        """Mark a share of the rows of table ``number``."""
         if self.keyed:
             count = len(self.columns[self.by[0]])
             share = ((row * _PRIME + number >> 8) % parts for row in range(count))
             self.marked.update(row for row, of in enumerate(share) if of == part)
 
     def tuples(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns, row by row."""
         return zip(*(self.columns[name] for name in names), strict=True)
 
     def follow(self, tables: Mapping[str, _Rows]) -> bool:
@@ -227,7 +225,6 @@ def _unique_columns(inspector: Inspector, table: str) -> Iterator[str]:
 
 
 def _stored_columns(session: Connection, dialect: Dialect, table: str) -> Sequence[str]:
-    """The columns that may be written, in order."""
     schema = "current_schema()" if dialect == "postgresql" else "DATABASE()"
     statement = sqlalchemy.text(_STORED_COLUMNS.format(schema=schema))
     return session.scalars(statement, {"name": table}).all()

@@ -112,7 +112,6 @@ class ControlConnection(Generic[C]):
                 self._driver.close(connection)
 
     def close(self) -> None:
-        """Close the connection for good."""
         with self._lock:
             self._closed = True
             self.discard()

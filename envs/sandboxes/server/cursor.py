@@ -33,7 +33,6 @@ class StatementResult:
 
 
 def text_size(row: Sequence[Any]) -> int:
-    """Characters and bytes in a row."""
     return sum(len(value) for value in row if value.__class__ is str or value.__class__ is bytes)
 
 

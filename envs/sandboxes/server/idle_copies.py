@@ -65,7 +65,6 @@ class IdleCopies:
             unused.drop()
 
     def forget(self, template: object) -> None:
-        """Drop the copies of a template."""
         with self._lock:
             gone = [copy for _, of, copy in self._kept if of is template]
             self._kept = [entry for entry in self._kept if entry[1] is not template]

@@ -51,7 +51,6 @@ Chains = dict[RowKey, Ends]
 
 
 def extend(chains: Chains, key: RowKey, old: Any, new: Any) -> None:
-    """Add one link to a row's chain."""
     ends = chains.get(key)
     if ends is None:
         chains[key] = Ends(old, new)
@@ -94,7 +93,6 @@ class Numbers:
         return self._free
 
     def take(self, image: Any) -> int:
-        """Take the number of a row that is deleted."""
         numbers = self._rows()[image]
         if not numbers:
             raise SandboxError("the log of changes names a row that was never there")

@@ -61,7 +61,6 @@ class ChangeRecorder:
         raw.preupdate_hook(self._touch)
 
     def copy(self) -> ChangeRecorder:
-        """Copy the recorder for a fork."""
         return ChangeRecorder(self._shapes, self.total, self.whole)
 
     def start(self) -> None:
@@ -177,7 +176,6 @@ def net_changes(
 
 
 def _read(raw: apsw.Connection, shape: SqliteTable, identity: Any) -> Row | None:
-    """The row of that identity as it is now."""
     if shape.rowid is not None:
         return raw.execute(shape.select_one, (identity,)).fetchone()
     row = raw.execute(shape.select_one, identity).fetchone()

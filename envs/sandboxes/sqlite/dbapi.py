@@ -354,7 +354,6 @@ class ApswCursor(ContainedCursor):
             raise late
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raise the PEP 249 error for an error of the driver."""
         self._ahead, self._over = iter(()), True
         guard = self._session.guard
         guard.deadline = NEVER

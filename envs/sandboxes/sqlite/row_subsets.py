@@ -71,7 +71,6 @@ def row_subset(image: bytes, part: int, parts: int) -> bytes:
 
 
 def _tables(raw: apsw.Connection) -> Iterator[_Table]:
-    """Ordinary tables."""
     for schema, name, kind, _, without_rowid, *_ in list(raw.execute("PRAGMA main.table_list")):
         if schema != "main" or kind != "table" or without_rowid or name.startswith("sqlite_"):
             continue

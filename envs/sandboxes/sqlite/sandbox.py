@@ -48,7 +48,6 @@ _numbers = itertools.count()
 
 @functools.cache
 def shared_engine() -> sqlalchemy.Engine:
-    """The process's one engine for SQLite sandboxes."""
     return make_engine(apsw_dbapi.Session(memory(), SqliteGuard(), 0))
 
 
@@ -85,7 +84,6 @@ class ScriptConnection:
         return self.cursor().executemany(operation, rows)
 
     def executescript(self, script: str) -> apsw_dbapi.ApswCursor:
-        """Run the statements of a script one after the other."""
         NOW.julian_ms = self._now
         try:
             self._raw.execute(script).fetchall()
@@ -227,7 +225,6 @@ class SqliteSandbox(Sandbox):
         self._version = 0
 
     def _connected(self) -> apsw_dbapi.Session:
-        """The session, opened when it is first needed."""
         if self._session is None:
             raw = connect(self._pages, GROWTH_BYTES)
             try:
@@ -356,7 +353,6 @@ class SqliteSandbox(Sandbox):
             self._busy = False
 
     def draw_from(self, position: int) -> None:
-        """Continue in the random stream from that position."""
         self._random.position = position
 
     def take_kept(self) -> tuple[dict[int, bytes], int, int, Ends, frozenset[str]]:

@@ -53,7 +53,6 @@ class Catalog:
         )
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """The columns of a table or view, in order."""
         if name in self.tables:
             return tuple(column.name for column in self.tables[name].columns)
         return tuple(self._db.execute(self.rows_of(name).where(sqlalchemy.false())).keys())

@@ -86,7 +86,6 @@ class SqlRunner:
     """Kinds of findings for which a statement is not executed."""
 
     def select(self, db: Connection, sql: str) -> object:
-        """run_select_query."""
         result = execute(db, sql)
         if not result.returns_rows:
             return _no_rows()
@@ -104,7 +103,6 @@ class SqlRunner:
         return {"row_count": rows.count, **rows.to_json(), "truncated": rows.more}
 
     def submit(self, db: Connection, sql: str) -> object:
-        """submit_sql."""
         result = execute(db, sql)
         if not result.returns_rows:
             return _no_rows()
@@ -137,7 +135,6 @@ class SqlRunner:
         )
 
     def tool(self, name: str, limits: Limits) -> Tool:
-        """One of the three as a tool."""
         description, parameter, work = _TAKING_SQL[name]
         reading = limits.read_only
 

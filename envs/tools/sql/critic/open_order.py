@@ -71,7 +71,6 @@ def _function(window: exp.Window) -> exp.Expr:
 
 
 def _complete(part: exp.Expr, widths: Mapping[str, int], *, down: bool) -> None:
-    """Add the columns that are shown to the sort keys."""
     if isinstance(part, exp.Window):
         select = part.find_ancestor(exp.Select)
         shown = [] if select is None else select.expressions

@@ -72,7 +72,6 @@ class _Groups:
                 self._group[alias] = min(merged)
 
     def unjoined(self) -> list[str]:
-        """The groups without a pinned table, sorted."""
         return sorted({*self._group.values()} - {self._group[alias] for alias in self._pinned})
 
 
