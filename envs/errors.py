@@ -16,6 +16,7 @@ To add one: derive it from the branch whose reader it has, and pass every argume
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 
@@ -85,3 +86,10 @@ class ToolError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+def last_place(error: BaseException, within: str) -> tuple[str, int] | None:
+    """The file and line that an error came through last, of the files whose names begin so."""
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    return next((place for place in reversed(places) if place[0].startswith(within)), None)

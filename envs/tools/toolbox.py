@@ -17,7 +17,7 @@ from typing import Any, Protocol, cast
 import jsonschema
 from jsonschema import Draft202012Validator
 
-from envs.errors import WorldError
+from envs.errors import WorldError, last_place
 from envs.json_text import compact
 from envs.tools.schema_validator import acceptance
 from envs.tools.tool import Tool, lint
@@ -75,14 +75,8 @@ class Toolbox:
         """The file and line of the world's own code that an error came through last; two Nones
         where it came through none.
         """
-        found: tuple[str, int] | tuple[None, None] = (None, None)
-        trace = error.__traceback__
-        while trace is not None and self._folder is not None:
-            file = trace.tb_frame.f_code.co_filename
-            if file.startswith(f"{self._folder}{os.sep}"):
-                found = file, trace.tb_lineno
-            trace = trace.tb_next
-        return found
+        within = None if self._folder is None else f"{self._folder}{os.sep}"
+        return (within and last_place(error, within)) or (None, None)
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name

@@ -13,7 +13,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
-from envs.errors import WorldError
+from envs.errors import WorldError, last_place
 from envs.tools.tool import ANNOTATED_ADVICE, UNHASHABLE
 
 _importing = threading.RLock()
@@ -80,14 +80,15 @@ class WorldPackage:
 
 
 def _import_error(error: BaseException, file: Path) -> WorldError:
+    _, line = last_place(error, str(file)) or (None, None)
     if isinstance(error, WorldError):
-        return WorldError(error.message, file, _line_in(error, file))
+        return WorldError(error.message, file, line)
     if isinstance(error, SyntaxError):
         return WorldError(f"{type(error).__name__}: {error.msg}", file, error.lineno)
     advice = ""
     if isinstance(error, TypeError) and UNHASHABLE in str(error):
         advice = f"; {ANNOTATED_ADVICE}"
-    return WorldError(f"{type(error).__name__}: {error}{advice}", file, _line_in(error, file))
+    return WorldError(f"{type(error).__name__}: {error}{advice}", file, line)
 
 
 def _refuse_duplicate_functions(file: Path) -> None:
@@ -107,12 +108,3 @@ def _refuse_duplicate_functions(file: Path) -> None:
                 node.lineno,
             )
         seen.add(node.name)
-
-
-def _line_in(error: BaseException, file: Path) -> int | None:
-    line, trace = None, error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

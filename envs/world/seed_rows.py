@@ -29,7 +29,7 @@ from typing import Any, cast
 
 import sqlalchemy
 
-from envs.errors import WorldError
+from envs.errors import WorldError, last_place
 from envs.quoting import quoted
 from envs.scripts import Dialect
 from envs.scripts.engines import ScriptEngine, engine_for
@@ -115,7 +115,7 @@ def seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> 
     except (Exception, SystemExit) as error:
         raise WorldError(
             f"rows({universe}) breaks: {type(error).__name__}: {error}",
-            *(_scene(error, inside) or where),
+            *(last_place(error, inside) or where),
         ) from error
 
 
@@ -326,16 +326,6 @@ def _standing(source: object, inside: str) -> tuple[str, int] | None:
         if source.gi_frame is not None and source.gi_code.co_filename.startswith(inside):
             found = source.gi_code.co_filename, source.gi_frame.f_lineno
         source = source.gi_yieldfrom
-    return found
-
-
-def _scene(error: BaseException, inside: str) -> tuple[str, int] | None:
-    found: tuple[str, int] | None = None
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename.startswith(inside):
-            found = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-        trace = trace.tb_next
     return found
 
 
