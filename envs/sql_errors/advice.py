@@ -58,30 +58,42 @@ def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
     qualifier, column = missing
     named = _table_called(qualifier, facts.statement, tables) if qualifier else None
     if named is not None:
-        return _column_of(named, column)
+        return no_column(column, [_columns(named)])
     used = [table for table in tables.values() if _mentions(facts.statement, table.name)]
-    used = used or list(tables.values())
-    return _column_of(used[0], column) if len(used) == 1 else _column_of_any(used, column)
+    return no_column(column, list(map(_columns, used or tables.values())))
 
 
-def _column_of(table: Table, column: str) -> str:
-    near = nearest(column, [known.name for known in table.columns])
-    head = f"no column `{column}` in `{table.name}`"
-    return f"{head}; did you mean {', '.join(near)}?" if near else f"{head}; it has {_some(table)}"
-
-
-def _column_of_any(tables: Sequence[Table], column: str) -> str:
-    near = nearest(column, sorted({known.name for table in tables for known in table.columns}))
-    owners = [
-        f"{table.name}.{name}"
-        for name in near
-        for table in tables
-        if any(known.name == name for known in table.columns)
-    ]
+def no_column(column: str, sources: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The sentence on a column that none of the sources has, by their names (empty: a subquery)
+    and columns.
+    """
     head = f"no column `{column}`"
+    if len(sources) == 1:
+        ((name, columns),) = sources
+        near = nearest(column, columns)
+        head = f"{head} in {f'`{name}`' if name else 'the subquery'}"
+        known = f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(columns[:8])}"
+        return f"{head}; {known}"
+    near = nearest(column, sorted({item for _, columns in sources for item in columns}))
+    owners = [
+        f"{name}.{item}".lstrip(".")
+        for item in near
+        for name, columns in sources
+        if item in columns
+    ]
     if owners:
         return f"{head}; did you mean {', '.join(owners[:3])}?"
-    return f"{head} in {', '.join(table.name for table in tables[:5])}"
+    return f"{head} in {', '.join(name for name, _ in sources[:5] if name)}"
+
+
+def no_table(table: str, names: Iterable[str], others: Iterable[str] = ()) -> str:
+    """The sentence on a table that is not there; ``others`` are names that only this statement
+    knows.
+    """
+    near = nearest(table, sorted({*names, *others}))
+    there = ", ".join(sorted(names)[:10])
+    known = f"did you mean {', '.join(near)}?" if near else f"there are {there}"
+    return f"no table `{table}`; {known}"
 
 
 def _table_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
@@ -97,13 +109,7 @@ def _table_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
         return "look the table names up in the schema"
     if missing in tables:
         return f"write `{missing}` without a schema or database before it"
-    near = nearest(missing, sorted(tables))
-    head = f"no table `{missing}`"
-    return (
-        f"{head}; did you mean {', '.join(near)}?"
-        if near
-        else f"{head}; there are {', '.join(sorted(tables)[:10])}"
-    )
+    return no_table(missing, tables)
 
 
 def _reference_advice(facts: Facts, tables: Mapping[str, Table]) -> str:
@@ -139,8 +145,8 @@ def _mentions(statement: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", statement, re.IGNORECASE) is not None
 
 
-def _some(table: Table) -> str:
-    return ", ".join(column.name for column in table.columns[:8])
+def _columns(table: Table) -> tuple[str, Sequence[str]]:
+    return table.name, [column.name for column in table.columns]
 
 
 def nearest(name: str, candidates: Iterable[str]) -> list[str]:

@@ -17,7 +17,6 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
 from envs.sandboxes import watchdog
-from envs.sandboxes.mariadb import sandbox as mysql
 from envs.sandboxes.mariadb import server as mysql_server
 from envs.sandboxes.mariadb import session as mysql_session
 from envs.sandboxes.mariadb.dialect import MariaDBCall
@@ -276,6 +275,6 @@ def test_without_it_its_attack_succeeds(
     if not name.startswith(BUILT_IN):
         assert attack(guarded)
         return
-    monkeypatch.setattr(mysql, "servers", SharedSessions(MariaDBServer))
+    monkeypatch.setattr(MariaDBTemplate, "sessions", SharedSessions(MariaDBServer))
     with build() as unguarded:
         assert attack(unguarded)

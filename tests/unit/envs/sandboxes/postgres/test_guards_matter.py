@@ -18,7 +18,6 @@ from sqlalchemy.exc import DBAPIError
 from envs.connection import parse_url
 from envs.errors import SandboxError
 from envs.sandboxes import watchdog
-from envs.sandboxes.postgres import sandbox as postgres
 from envs.sandboxes.postgres import server as postgres_server
 from envs.sandboxes.postgres import session as postgres_session
 from envs.sandboxes.postgres import template_objects
@@ -259,6 +258,6 @@ def test_without_it_its_attack_succeeds(
     if not name.startswith(BUILT_IN):
         assert attack(guarded)
         return
-    monkeypatch.setattr(postgres, "servers", SharedSessions(PostgresServer))
+    monkeypatch.setattr(PostgresTemplate, "sessions", SharedSessions(PostgresServer))
     with build() as unguarded:
         assert attack(unguarded)

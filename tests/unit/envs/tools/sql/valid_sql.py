@@ -11,6 +11,8 @@ EHR = (
     "SELECT main.patients.name FROM main.patients",
     "SELECT rowid, name FROM clinicians",
     "SELECT count(*) FROM patients",
+    "WITH RECURSIVE up(n) AS (SELECT patient_id FROM patients UNION SELECT n + 1 FROM up WHERE n < 5)"
+    " SELECT n FROM up LIMIT 3",
     "SELECT status, count(*) AS n FROM patients GROUP BY status HAVING n > 1 ORDER BY n DESC",
     "SELECT status, count(*) FROM patients GROUP BY 1 ORDER BY 2",
     "SELECT substr(dob, 1, 4) AS year, count(*) FROM patients GROUP BY year",
