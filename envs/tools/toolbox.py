@@ -136,19 +136,31 @@ def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
         )
     try:
         value: Any = _strict.decode(text)
-    except (ValueError, RecursionError):
-        return _read_with_care(text)
-    if (
-        not isinstance(value, dict)
-        or text.count("{") + text.count("[") > MAX_NESTING
-        or ((not text.isascii() or "\\u" in text) and _half_a_pair(value))
-    ):
-        return _read_with_care(text)
-    return cast("dict[str, Json]", value)
+    except json.JSONDecodeError as error:
+        if not text.strip():
+            return {}  # endpoints send an empty string for a tool without parameters
+        return _bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
+    except _NotJsonError as error:
+        return _bad(str(error))
+    except ValueError:  # Python's own bound on the digits of an integer, whose words are not ours
+        return _bad("The arguments hold a number of too many digits.")
+    except RecursionError:
+        return _bad(_TOO_DEEP)
+    if not isinstance(value, dict):
+        return _bad(f"The arguments must be a JSON object, not {_kind(value)}.")
+    if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
+        return _bad("The arguments must not hold a lone surrogate.")
+    arguments = cast("dict[str, Json]", value)
+    if text.count("{") + text.count("[") > MAX_NESTING and _nesting(arguments) > MAX_NESTING:
+        return _bad(_TOO_DEEP)
+    return arguments
+
+
+_TOO_DEEP = f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted."
 
 
 class _NotJsonError(ValueError):
-    """A text that Python's parser accepts although it is not JSON."""
+    """A text that Python's parser accepts although it is not JSON, in words for a model."""
 
 
 def _bad(message: str) -> ToolResult:
@@ -158,66 +170,27 @@ def _bad(message: str) -> ToolResult:
 def _each_once(items: list[tuple[str, Json]]) -> dict[str, Json]:
     out = dict(items)
     if len(out) != len(items):
-        raise _NotJsonError("a key stands there twice")
+        counts = Counter(key for key, _ in items)
+        twice = next(key for key in out if counts[key] > 1)
+        raise _NotJsonError(f"The arguments name {twice[:80]!r} more than once.")
     return out
 
 
 def _no_constant(name: str) -> Json:
-    raise _NotJsonError(f"{name} is not a JSON value")
+    raise _NotJsonError(f"The arguments are not valid JSON: {name} is not a JSON value.")
 
 
 def _finite(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number):
-        raise _NotJsonError(f"{literal[:80]} is out of range")
+        words = f"{literal[:80]} is out of range"
+        raise _NotJsonError(f"The arguments are not valid JSON: {words}.")
     return number
 
 
 _strict = json.JSONDecoder(
     object_pairs_hook=_each_once, parse_constant=_no_constant, parse_float=_finite
 )
-
-
-def _read_with_care(text: str) -> dict[str, Json] | ToolResult:
-    """As :func:`parse_arguments`, of a text that may be wrong, and then is told how."""
-    if not text.strip():
-        return {}  # endpoints send an empty string for a tool without parameters
-    duplicates: list[str] = []
-
-    def pairs(items: list[tuple[str, Json]]) -> dict[str, Json]:
-        out = dict(items)
-        if len(out) != len(items):
-            counts = Counter(key for key, _ in items)
-            duplicates.extend(key for key in out if counts[key] > 1)
-        return out
-
-    try:
-        value: Any = json.loads(
-            text, object_pairs_hook=pairs, parse_constant=_no_constant, parse_float=_finite
-        )
-    except json.JSONDecodeError as error:
-        return _bad(f"The arguments are not valid JSON: {error.msg} at character {error.pos}.")
-    except _NotJsonError as error:
-        return _bad(f"The arguments are not valid JSON: {error}.")
-    except (
-        ValueError
-    ):  # Python's own bound on the digits of an integer; its words are not for a model
-        return _bad("The arguments hold a number of too many digits.")
-    except RecursionError:
-        return _bad(
-            f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted."
-        )
-    if not isinstance(value, dict):
-        return _bad(f"The arguments must be a JSON object, not {_kind(value)}.")
-    if (not text.isascii() or "\\u" in text) and _half_a_pair(value):
-        return _bad("The arguments must not hold a lone surrogate.")
-    if duplicates:
-        return _bad(f"The arguments name {duplicates[0][:80]!r} more than once.")
-    if _nesting(cast("Json", value)) > MAX_NESTING:
-        return _bad(
-            f"The arguments are nested too deeply; at most {MAX_NESTING} levels are accepted."
-        )
-    return cast("dict[str, Json]", value)
 
 
 def _half_a_pair(value: Json) -> bool:
