@@ -86,12 +86,10 @@ def pin_functions(db: psycopg.Connection[Any]) -> None:
 _CLOCK = re.compile(
     r"""(?P<quoted>\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n\r]*"""
     r"""|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)"""
-    rf"|\b(?P<word>{'|'.join(sorted(_TYPES, reverse=True))})\b(?:\((?P<digits>\d)\))?"
-    r"|(?<![\w.])(?P<call>(?:pg_catalog\.)?"
-    r"(?:now|transaction_timestamp|statement_timestamp|clock_timestamp)\(\))",
+    rf"|\b(?P<word>{'|'.join(sorted(_TYPES, reverse=True))})\b(?:\((?P<digits>\d)\))?",
     re.DOTALL | re.IGNORECASE,
 )
-"""The parts of an expression that tell the time, as PostgreSQL writes them out."""
+"""The words that tell the time, and what they do not count in. The functions have their pins."""
 
 
 _MAY_TELL = re.compile("current_|local", re.IGNORECASE)
@@ -102,32 +100,19 @@ def pin(pins: Pins) -> str:
     return f"SET LOCAL envs.now = '{pins.moment.isoformat(sep=' ')}+00'"
 
 
-def pinned(expression: str) -> str:
-    """Replace the server's time in an expression by the pinned one; an expression without the time
-    stays the same.
+def pinned(sql: str) -> str:
+    """A statement, or an expression, with our functions in the place of words that tell the
+    time.
     """
-
-    def replace(found: re.Match[str]) -> str:
-        if found["quoted"] is not None:
-            return found[0]
-        kind = _TYPES[found["word"].upper()] if found["word"] else "timestamptz"
-        digits = f"({found['digits']})" if found["digits"] else ""
-        return f"(envs_guard.moment())::{kind}{digits}"
-
-    return _CLOCK.sub(replace, expression)
+    return _CLOCK.sub(_by_name, sql) if _MAY_TELL.search(sql) is not None else sql
 
 
-def pinned_statement(sql: str) -> str:
-    """Replace the words that tell the time in a statement; the functions have their pins."""
-
-    def replace(found: re.Match[str]) -> str:
-        word = found["word"]
-        if word is None:
-            return found[0]
-        call = f'envs_guard."{word.lower()}"()'
-        return f"{call}::{_TYPES[word.upper()]}({found['digits']})" if found["digits"] else call
-
-    return _CLOCK.sub(replace, sql) if _MAY_TELL.search(sql) is not None else sql
+def _by_name(found: re.Match[str]) -> str:
+    word = found["word"]
+    if word is None:
+        return found[0]
+    call = f'envs_guard."{word.lower()}"()'
+    return f"{call}::{_TYPES[word.upper()]}({found['digits']})" if found["digits"] else call
 
 
 _ROWS = re.compile(r"\s*(?:INSERT|UPDATE|WITH|(?:CREATE|ALTER)\b[^(]*?\bTABLE)\b", re.IGNORECASE)

@@ -17,7 +17,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.types.string import TextLoader
 
 from envs.errors import SandboxError
-from envs.sandboxes.postgres.clock import pinned_statement
+from envs.sandboxes.postgres.clock import pinned
 from envs.sandboxes.postgres.schema import UNREADABLE
 from envs.sandboxes.postgres.statement_guard import refusal
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
@@ -201,7 +201,7 @@ class PostgresSession(ServerSession):
         words = refusal(sql)
         if words is not None:
             raise words
-        sql = pinned_statement(sql)
+        sql = pinned(sql)
         timeout = limits.statement_timeout_ms
         self.overweight, self._disk = False, None
         try:

@@ -116,17 +116,16 @@ def test_what_a_statement_leaves_out_is_at_the_pinned_time(
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
-        ("now()", "(envs_guard.moment())::timestamptz"),
+        ("now()", "now()"),
         (
             "(CURRENT_TIMESTAMP(3) + '1 day'::interval)",
-            "((envs_guard.moment())::timestamptz(3) + '1 day'::interval)",
+            "(envs_guard.\"current_timestamp\"()::timestamptz(3) + '1 day'::interval)",
         ),
+        ("CURRENT_DATE", 'envs_guard."current_date"()'),
         (
-            "timezone('utc'::text, now())",
-            "timezone('utc'::text, (envs_guard.moment())::timestamptz)",
+            "('CURRENT_DATE'::text || \"CURRENT_DATE\")",
+            "('CURRENT_DATE'::text || \"CURRENT_DATE\")",
         ),
-        ("('it''s now()'::text || \"CURRENT_DATE\")", "('it''s now()'::text || \"CURRENT_DATE\")"),
-        ("public.now()", "public.now()"),
         ("nextval('t_id_seq'::regclass)", "nextval('t_id_seq'::regclass)"),
     ],
 )
