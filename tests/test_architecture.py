@@ -172,8 +172,8 @@ LAZY = {
         "synth/core/runner/attached.py",
         "envs.sandboxes.attached.description:differences",
     ): DRIVER,
-    ("envs/world/world.py", "envs.world.altered_databases:COPIES"): SUITES,
-    ("envs/world/world.py", "envs.world.altered_databases:ALTERATIONS"): SUITES,
+    ("envs/world/world.py", "envs.sandboxes.sqlite.altered_images:COPIES"): SUITES,
+    ("envs/world/world.py", "envs.sandboxes.server.altered_rows:ALTERATIONS"): SUITES,
     (
         "synth/core/models/scripted/factory.py",
         "synth.core.models.scripted.fallible:FallibleModel",

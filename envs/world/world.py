@@ -201,14 +201,14 @@ class World:
             return self.template(engine, other, place)
         copy = index - (SUITE_UNIVERSES if self.universes else 0)
         if isinstance(template, SqliteTemplate):
-            copies = resolve("envs.world.altered_databases:COPIES")
+            copies = resolve("envs.sandboxes.sqlite.altered_images:COPIES")
             if copy >= len(copies):
                 return None
             image = copies[copy](template.image)
             return SqliteTemplate.from_image(image, loose_quotes=bool(self.databases))
         if not find_engine(engine).needs_server:
             return None
-        alterations = resolve("envs.world.altered_databases:ALTERATIONS")
+        alterations = resolve("envs.sandboxes.server.altered_rows:ALTERATIONS")
         if copy >= len(alterations):
             return None
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import sqlalchemy
@@ -253,3 +254,12 @@ def _shift(
             to.c.synth_row == source.c.synth_row,
         )
     )
+
+
+ALTERATIONS: tuple[Callable[[Any, Dialect], None], ...] = (
+    *(partial(row_subset, part=part, parts=2) for part in range(2)),
+    *(partial(row_subset, part=part, parts=8) for part in (0, 3, 6)),
+    *(partial(exchanged_rows, step=step) for step in (1, 3)),
+    *(partial(shifted_columns, bit=bit) for bit in range(4)),
+)
+"""Changes that each make another database, which queries are judged on."""

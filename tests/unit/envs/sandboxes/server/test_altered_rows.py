@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from envs.sandboxes.base import DatabaseTarget, Template
+from envs.sandboxes.server.altered_rows import ALTERATIONS
 from envs.types import Limits, Pins
-from envs.world.altered_databases import ALTERATIONS
 from envs.world.loader import load_world
 from tests.servers import server
 

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from envs.quoting import quoted
-from envs.sandboxes.sqlite.row_subsets import row_subset
+from envs.sandboxes.sqlite.altered_images import row_subset
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 
 SCRIPT = """

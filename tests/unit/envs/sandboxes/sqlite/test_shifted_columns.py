@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from envs.sandboxes.sqlite.shifted_columns import renamed_keys, shifted_columns
+from envs.sandboxes.sqlite.altered_images import renamed_keys, shifted_columns
 
 SCRIPT = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE, phone TEXT NOT NULL, age INTEGER CHECK (age < 90),
