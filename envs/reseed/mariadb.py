@@ -152,8 +152,7 @@ class MySQLReseed:
             if error.__cause__ is not None and error.__cause__.args[:1] == (_LOCK_WAIT_TIMEOUT,):
                 raise ReseedRefused(
                     f"{error.file}:{error.line}: this writes to something that the world does not"
-                    " make,"
-                    f" which is locked against it{note}"
+                    f" make, which is locked against it{note}"
                 ) from error
             raise ScriptError(f"{error.message}{note}", error.file, error.line) from error
         finally:
@@ -245,8 +244,7 @@ class MySQLReseed:
             ):
                 raise ReseedRefused(
                     f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
-                    " this world:"
-                    " a reseed changes nothing that it does not make"
+                    " this world: a reseed changes nothing that it does not make"
                 )
         taken = sorted(existing[key][1] for key in created if key in existing and key not in ours)
         if taken and not self._force:
@@ -277,9 +275,8 @@ class MySQLReseed:
     def _mark(self, names: dict[Key, str]) -> None:
         self._rows(
             f"CREATE TABLE IF NOT EXISTS {MARKER} (world VARCHAR(255) NOT NULL, digest VARCHAR(64)"
-            " NOT NULL,"
-            " kind VARCHAR(32) NOT NULL, name VARCHAR(64) NOT NULL)"
-            " CHARACTER SET utf8mb4 COMMENT 'What synth reseed made here, and may replace'"
+            " NOT NULL, kind VARCHAR(32) NOT NULL, name VARCHAR(64) NOT NULL) CHARACTER SET utf8mb4"
+            " COMMENT 'What synth reseed made here, and may replace'"
         )
         self._rows("START TRANSACTION")
         self._rows(f"DELETE FROM {MARKER} WHERE world = %s", self._scripts.world)
@@ -333,8 +330,7 @@ class Guard:
                 self._pooled.close()
                 raise ReseedRefused(
                     "the tables that synth did not make cannot be locked against the scripts while"
-                    " they run"
-                    f" ({error.args[-1]}); use a database of its own"
+                    f" they run ({error.args[-1]}); use a database of its own"
                 ) from error
             except BaseException:
                 self._pooled.close()

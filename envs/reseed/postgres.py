@@ -86,8 +86,7 @@ class PostgresReseed:
         if self._rows("SELECT to_regclass(%s)", MARKER)[0][0] is None:
             self._rows(
                 f"CREATE TABLE {MARKER} (world text NOT NULL, digest text NOT NULL, catalog text"
-                " NOT NULL,"
-                " oid int8 NOT NULL, name text NOT NULL)"
+                " NOT NULL, oid int8 NOT NULL, name text NOT NULL)"
             )
             self._rows(
                 f"COMMENT ON TABLE {MARKER} IS 'What synth reseed made here, and may replace'"
@@ -112,8 +111,7 @@ class PostgresReseed:
             if item.action == "change" and place not in created and place in names:
                 raise ReseedRefused(
                     f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
-                    " this world:"
-                    " a reseed changes nothing that it does not make"
+                    " this world: a reseed changes nothing that it does not make"
                 )
         taken = dict(names[place] for place in sorted(created & set(names)))
         if taken and not self._force:

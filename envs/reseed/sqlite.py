@@ -67,10 +67,8 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
         names = [
             str(row[0])
             for row in connection.execute(
-                "SELECT name FROM pragma_table_list"
-                " WHERE schema='main' AND type IN ('table', 'virtual') AND name NOT LIKE"
-                " 'sqlite\\_%' ESCAPE '\\'"
-                " ORDER BY name"
+                "SELECT name FROM pragma_table_list WHERE schema='main' AND type IN ('table',"
+                " 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
             )
         ]
         if not names:
@@ -91,8 +89,7 @@ def _may_replace(target: Path, *, force: bool) -> bool:
         if left and not force:
             raise ReseedRefused(
                 f"{left[0]} belongs to a database that is gone, and SQLite would apply it to the"
-                " new one;"
-                " move it away, or use --force"
+                " new one; move it away, or use --force"
             ) from None
         return False
     if not stat.S_ISREG(state.st_mode):

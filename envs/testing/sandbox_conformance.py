@@ -21,18 +21,16 @@ STATEMENTS: tuple[str, ...] = (
     "CREATE TABLE author (id INTEGER PRIMARY KEY, name VARCHAR(40) NOT NULL UNIQUE)",
     (
         "CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL, title VARCHAR(80)"
-        " NOT NULL,"
-        " price NUMERIC(10, 2) CHECK (price >= 0),"
-        " FOREIGN KEY (author_id) REFERENCES author (id) ON DELETE CASCADE)"
+        " NOT NULL, price NUMERIC(10, 2) CHECK (price >= 0), FOREIGN KEY (author_id) REFERENCES"
+        " author (id) ON DELETE CASCADE)"
     ),
     (
         "CREATE TABLE loan (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, note VARCHAR(80),"
         " PRIMARY KEY (book_id, due))"
     ),
     (
-        "CREATE TABLE reminder (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, day"
-        " VARCHAR(10) NOT NULL,"
-        " PRIMARY KEY (book_id, due, day), FOREIGN KEY (book_id) REFERENCES book (id),"
+        "CREATE TABLE reminder (book_id INTEGER NOT NULL, due VARCHAR(10) NOT NULL, day VARCHAR(10)"
+        " NOT NULL, PRIMARY KEY (book_id, due, day), FOREIGN KEY (book_id) REFERENCES book (id),"
         " FOREIGN KEY (book_id, due) REFERENCES loan (book_id, due))"
     ),
     "CREATE TABLE visit (line VARCHAR(80))",

@@ -58,8 +58,7 @@ def _watch(schema: Schema, name: str, log: str) -> Iterable[str]:
         )
         yield (
             f"CREATE TABLE {table} (seq bigint unsigned PRIMARY KEY, op char(1) CHARACTER SET"
-            f" ascii, {sides})"
-            " ROW_FORMAT=DYNAMIC"
+            f" ascii, {sides}) ROW_FORMAT=DYNAMIC"
         )
         old, new = shape.names("OLD."), shape.names("NEW.")
         was = ", ".join(f"o{index}" for index in range(len(shape.columns)))
@@ -158,10 +157,8 @@ class Log:
         both = f"{shape.names('s.')}, {shape.names('h.')}"
         rows = self._server.peek(
             f"SELECT s.{first} IS NOT NULL, h.{first} IS NOT NULL, {both} FROM {seed} s LEFT JOIN"
-            f" {here} h ON {same}"
-            f" WHERE h.{first} IS NULL OR NOT ({equal}) UNION ALL"
-            f" SELECT 0, 1, {both} FROM {here} h LEFT JOIN {seed} s ON"
-            f" {same} WHERE s.{first} IS NULL"
+            f" {here} h ON {same} WHERE h.{first} IS NULL OR NOT ({equal}) UNION ALL SELECT 0, 1,"
+            f" {both} FROM {here} h LEFT JOIN {seed} s ON {same} WHERE s.{first} IS NULL"
         )
         width = len(shape.columns)
         out: dict[Any, tuple[Any, Any]] = {}

@@ -89,8 +89,7 @@ def read_schema(server: MariaDBServer, database: str) -> Schema:
 def _refuse_the_strange(server: MariaDBServer, database: str) -> None:
     kinds = server.ask(
         "SELECT table_name, table_type FROM information_schema.tables WHERE table_schema ="
-        f" '{database}'"
-        " AND table_type NOT IN ('BASE TABLE', 'VIEW') ORDER BY table_name"
+        f" '{database}' AND table_type NOT IN ('BASE TABLE', 'VIEW') ORDER BY table_name"
     )
     for name, kind in kinds:
         raise WorldError(
@@ -105,21 +104,18 @@ def _read_tables(
     names = [
         (str(name), counter)
         for name, counter in server.ask(
-            "SELECT table_name, auto_increment FROM information_schema.tables WHERE table_schema"
-            f" = '{database}'"
-            " AND table_type = 'BASE TABLE' ORDER BY table_name"
+            "SELECT table_name, auto_increment FROM information_schema.tables WHERE table_schema ="
+            f" '{database}' AND table_type = 'BASE TABLE' ORDER BY table_name"
         )
     ]
     rows = server.ask(
         "SELECT table_name, column_name, column_type, is_nullable, extra, generation_expression,"
-        " character_set_name,"
-        f" collation_name FROM information_schema.columns WHERE table_schema = '{database}' ORDER"
-        " BY ordinal_position"
+        " character_set_name, collation_name FROM information_schema.columns WHERE table_schema ="
+        f" '{database}' ORDER BY ordinal_position"
     )
     keys = server.ask(
         "SELECT table_name, column_name FROM information_schema.key_column_usage WHERE"
-        " constraint_name = 'PRIMARY'"
-        f" AND table_schema = '{database}' ORDER BY ordinal_position"
+        f" constraint_name = 'PRIMARY' AND table_schema = '{database}' ORDER BY ordinal_position"
     )
     links = server.ask(
         "SELECT table_name, constraint_name, column_name, referenced_table_name,"
@@ -205,9 +201,8 @@ def _create(server: MariaDBServer, database: str, table: str) -> str:
 
 def _read_routines(server: MariaDBServer, database: str) -> list[str]:
     found = server.ask(
-        "SELECT routine_type, routine_name FROM information_schema.routines WHERE routine_schema"
-        f" = '{database}'"
-        " ORDER BY routine_type, routine_name"
+        "SELECT routine_type, routine_name FROM information_schema.routines WHERE routine_schema ="
+        f" '{database}' ORDER BY routine_type, routine_name"
     )
     return [
         str(server.ask(f"SHOW CREATE {kind} {database}.{backticked(str(name))}")[0][2])
@@ -218,8 +213,7 @@ def _read_routines(server: MariaDBServer, database: str) -> list[str]:
 def _read_views(server: MariaDBServer, database: str) -> list[tuple[str, str]]:
     found = server.ask(
         "SELECT table_name, view_definition FROM information_schema.views WHERE table_schema ="
-        f" '{database}'"
-        " ORDER BY table_name"
+        f" '{database}' ORDER BY table_name"
     )
     left = {str(name): str(text).replace(f"`{database}`.", "") for name, text in found}
     out: list[tuple[str, str]] = []
@@ -257,8 +251,7 @@ def _read_cascades(
     for child, parent in server.ask(
         "SELECT table_name, referenced_table_name FROM information_schema.referential_constraints"
         f" WHERE constraint_schema = '{database}' AND (delete_rule IN ('CASCADE', 'SET NULL', 'SET"
-        " DEFAULT')"
-        " OR update_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT'))"
+        " DEFAULT') OR update_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT'))"
     ):
         if not shapes[numbers[str(child)]].key_columns:
             raise WorldError(

@@ -354,8 +354,7 @@ class PostgresServer(AdminSession):
     def _roles(self, token: str) -> list[str]:
         rows = self._ask(
             "SELECT rolname FROM pg_roles JOIN pg_shdescription ON objoid = oid AND classoid ="
-            " 'pg_authid'::regclass"
-            f" WHERE rolname ~ '^envs_{token}_' AND description = '{MARK}'"
+            f" 'pg_authid'::regclass WHERE rolname ~ '^envs_{token}_' AND description = '{MARK}'"
         )
         return [str(name) for (name,) in rows]
 
@@ -386,12 +385,11 @@ def _is_superuser(connection: psycopg.Connection[Any]) -> bool:
     DatabaseConfigError for any other.
     """
     row = connection.execute(
-        "SELECT rolsuper, rolcreatedb AND rolcreaterole AND"
-        " EXISTS (SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace"
-        "  WHERE n.nspname = %s AND proname = 'memory' AND has_schema_privilege(n.oid, 'usage')"
-        "  AND has_function_privilege(p.oid, 'execute')) AND"
-        " EXISTS (SELECT FROM pg_database WHERE datname = %s AND datistemplate), rolname"
-        " FROM pg_roles WHERE rolname = current_user",
+        "SELECT rolsuper, rolcreatedb AND rolcreaterole AND EXISTS (SELECT FROM pg_proc p JOIN"
+        " pg_namespace n ON n.oid = p.pronamespace  WHERE n.nspname = %s AND proname = 'memory' AND"
+        " has_schema_privilege(n.oid, 'usage')  AND has_function_privilege(p.oid, 'execute')) AND"
+        " EXISTS (SELECT FROM pg_database WHERE datname = %s AND datistemplate), rolname FROM"
+        " pg_roles WHERE rolname = current_user",
         (GROUP, prepared_name()),
     ).fetchone()
     if row is not None and not (row[0] or row[1]):

@@ -240,8 +240,7 @@ def _count(db: psycopg.Connection[Any]) -> None:
     sequences = ask(
         db,
         "SELECT c.oid, n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid ="
-        " c.relnamespace"
-        f" WHERE c.relkind = 'S' AND {WORLD} ORDER BY n.nspname, c.relname",
+        f" c.relnamespace WHERE c.relkind = 'S' AND {WORLD} ORDER BY n.nspname, c.relname",
     ).fetchall()
     for place, (oid, schema, name) in enumerate(sequences):
         state = ask(

@@ -135,9 +135,8 @@ def _spread(raw: apsw.Connection, tables: Sequence[_Table]) -> None:
     """Mark the rows that refer to a marked row, until there are no more."""
     by_name = {table.name.lower(): table for table in tables}
     marking = [
-        f"INSERT OR IGNORE INTO {child.gone} SELECT c.{child.rowid} FROM"
-        f" main.{quoted(child.name)} c "
-        f"JOIN main.{quoted(parent.name)} p ON {joined} JOIN {parent.gone} g ON g.id ="
+        f"INSERT OR IGNORE INTO {child.gone} SELECT c.{child.rowid} FROM main.{quoted(child.name)}"
+        f" c JOIN main.{quoted(parent.name)} p ON {joined} JOIN {parent.gone} g ON g.id ="
         f" p.{parent.rowid}"
         for child in tables
         for parent, joined in _references(raw, child, by_name)

@@ -95,8 +95,7 @@ def read_shapes(raw: apsw.Connection) -> dict[str, SqliteTable]:
     listed = list(
         raw.execute(
             "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE"
-            " 'sqlite\\_%'"
-            " ESCAPE '\\' AND type IN ('table', 'shadow') ORDER BY name"
+            " 'sqlite\\_%' ESCAPE '\\' AND type IN ('table', 'shadow') ORDER BY name"
         )
     )
     for name, kind, without_rowid in listed:
@@ -142,8 +141,7 @@ def _alias(raw: apsw.Connection, table: str) -> str | None:
     """
     found = raw.execute(
         "SELECT x.name FROM pragma_table_xinfo(?1) x WHERE x.pk = 1 AND upper(x.type) = 'INTEGER'"
-        " AND NOT EXISTS"
-        " (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')",
+        " AND NOT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')",
         (table,),
     ).fetchone()
     return None if found is None else str(found[0])
@@ -156,8 +154,7 @@ def read_tables(raw: apsw.Connection) -> dict[str, Table]:
         name
         for (name,) in raw.execute(
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table',"
-            " 'virtual')"
-            " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+            " 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
         )
     ]
     keys = {name: _primary_key(raw, name) for name in names}
@@ -212,8 +209,7 @@ def read_content(raw: apsw.Connection, shapes: Mapping[str, SqliteTable]) -> tup
     total, largest = hashlib.sha256(), 0
     schema = raw.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%'"
-        " ESCAPE '\\'"
-        " ORDER BY type, name"
+        " ESCAPE '\\' ORDER BY type, name"
     )
     for row in schema:
         text = repr(row).encode()

@@ -179,18 +179,16 @@ class SqlRunner:
 _TAKING_SQL: Mapping[str, tuple[str, str, Callable[[SqlRunner, Connection, str], object]]] = {
     "run_select_query": (
         (
-            "Run one SQL query that reads, and see its first rows; `truncated` says whether there "
-            "are"
-            " more."
+            "Run one SQL query that reads, and see its first rows; `truncated` says whether there"
+            " are more."
         ),
         "The query, one statement.",
         SqlRunner.select,
     ),
     "run_mutation_query": (
         (
-            "Run one SQL statement that inserts, updates or deletes rows; `row_count` says how "
-            "many."
-            " RETURNING shows them."
+            "Run one SQL statement that inserts, updates or deletes rows; `row_count` says how"
+            " many. RETURNING shows them."
         ),
         "The statement, one only.",
         SqlRunner.mutate,
