@@ -16,7 +16,7 @@ from typing import Literal
 
 from rich.console import Console
 
-from envs.tools.tool_count import MOST, tool_count
+from envs.tools.toolbox import MOST_TOOLS, tool_count
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.dataset.store.error_row import ErrorRow
@@ -216,7 +216,7 @@ class Coordinator:
             return
         if not self.writer.progress.waiting:
             return
-        if (tools := len(self.run.world.toolbox.tools)) > MOST:
+        if (tools := len(self.run.world.toolbox.tools)) > MOST_TOOLS:
             self._say(f"note: {tool_count(tools)}")
         first = Assignment(0, job=plan.job(0, plan.task(0)), probe=True)
         answers: list[Delivery] = []
