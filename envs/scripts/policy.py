@@ -185,9 +185,7 @@ _INCLUDE = _any(
     r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
 )
 _MAKES_DATABASE = re.compile(r"SELECT\s+'CREATE DATABASE\b", _I)
-"""A query whose result psql runs by ``\\gexec``, since no statement makes a database only if it is not
-there.
-"""
+"""A query whose result psql runs by ``\\gexec``: no statement makes a database if it is missing."""
 _CLIENTS: dict[Dialect, tuple[str, str]] = {
     "sqlite": ("sqlite3", "sqlite3 FILE .dump"),
     "postgresql": ("psql", "pg_dump --no-owner DATABASE"),

@@ -38,29 +38,29 @@ class Names:
         self._frames: dict[int, Frame] = {}
 
     def statement(self, node: exp.Expr) -> None:
+        ctes = list(node.find_all(exp.CTE))
         self._ctes = {
             cte.alias.lower(): frozenset(name.lower() for name in cte.alias_column_names)
-            for cte in node.find_all(exp.CTE)
+            for cte in ctes
         }
-        changes = [node] if isinstance(node, Change) else []
-        changes += [cte.this for cte in node.find_all(exp.CTE) if isinstance(cte.this, Change)]
-        for change in changes:
-            self._change(change)
+        for change in (node, *(cte.this for cte in ctes)):
+            if isinstance(change, Change):
+                self._change(change)
         selects = [one for one in traverse_scope(node) if isinstance(one.expression, exp.Select)]
         for scope in selects:
             frames = list(self._around(scope))
             for column in scope.find_all(exp.Column):
                 self._column(column, frames)
-            for join in scope.expression.args.get("joins") or ():
-                self._using(join, frames[:1])
-        if self.findings:  # with a name amiss, the rest is guesswork
-            return
-        for scope in selects:
-            select, frame = cast("exp.Select", scope.expression), self._frame(scope)
-            unjoined = [] if self.crossed else cartesian(select, frame)
-            self.findings += [Finding("unjoined_tables", reason) for reason in unjoined]
-            groups = ungrouped(select, frame, loose=self.loose_groups)
-            self.findings += [Finding("ungrouped_column", reason) for reason in groups]
+            self._using(scope.expression.args.get("joins"), frames[:1])
+        if not self.findings:  # with a name amiss, the rest is guesswork
+            for scope in selects:
+                self._shape(cast("exp.Select", scope.expression), self._frame(scope))
+
+    def _shape(self, select: exp.Select, frame: Frame) -> None:
+        unjoined = [] if self.crossed else cartesian(select, frame)
+        self.findings += [Finding("unjoined_tables", reason) for reason in unjoined]
+        groups = ungrouped(select, frame, loose=self.loose_groups)
+        self.findings += [Finding("ungrouped_column", reason) for reason in groups]
 
     def _around(self, scope: Scope | None) -> Iterator[Frame]:
         """The frames that a scope sees, its own first. A CTE does not see the query that it
@@ -136,9 +136,10 @@ class Names:
             return None, relation
         return frozenset(column.lower() for column in relation.columns), relation
 
-    def _using(self, join: exp.Expr, frames: Sequence[Frame]) -> None:
-        for name in join.args.get("using") or ():
-            self._column(exp.column(name.name), frames)
+    def _using(self, joins: Sequence[exp.Expr] | None, frames: Sequence[Frame]) -> None:
+        for join in joins or ():
+            for name in join.args.get("using") or ():
+                self._column(exp.column(name.name), frames)
 
     def _column(self, column: exp.Column, frames: Sequence[Frame]) -> None:
         if column.table:
@@ -180,38 +181,32 @@ class Names:
     def _change(self, node: Change) -> None:
         """Look through what INSERT, UPDATE and DELETE say outside of queries."""
         frame = self._frames[id(node)] = Frame()
-        schema = node.this if isinstance(node.this, exp.Schema) else None
-        start = node.args.get("from_")
-        named_items = [
-            node.this if schema is None else schema.this,
-            *(node.args.get("using") or ()),
-        ]
-        named_items += [start.this] if isinstance(start, exp.From) else []
-        items = [item for item in named_items if isinstance(item, exp.Expr)]
+        listed = node.this if isinstance(node.this, exp.Schema) else None
+        start, using = node.args.get("from_"), node.args.get("using")
+        items = [node.this if listed is None else listed.this, *(using or ())]
+        items += [start.this] if isinstance(start, exp.From) else []
+        items = [item for item in items if isinstance(item, exp.Expr)]
         joins = [join for item in (node, *items) for join in item.args.get("joins") or ()]
-        if not items:
-            return
         for item in [*items, *(join.this for join in joins)]:
             columns, relation = self._table(item)
             alias = item.alias_or_name.lower()
             frame.sources.append(Source(alias, _renamed(columns, item), relation))
-        target = frame.sources[0].alias
-        for named in schema.expressions if schema is not None else ():
-            if isinstance(named, exp.Identifier):
-                self._column(exp.column(named.name, target), [frame])
+        parts = [node]
         if isinstance(node, exp.Insert):
             frame.open = True  # MySQL's ON DUPLICATE KEY sees the sources of the SELECT as well
+            self._listed(listed, frame)
             parts = [node.args.get("returning")]
-            if isinstance(node.expression, exp.Values):
-                parts.append(node.args.get("conflict"))
-        else:
-            parts = [node]
-            for join in joins:
-                self._using(join, [frame])
+            parts += [node.args.get("conflict")] if isinstance(node.expression, exp.Values) else []
+        self._using(joins, [frame])
         for part in parts:
-            if isinstance(part, exp.Expr):
-                for column in find_all_in_scope(part, exp.Column):
-                    self._column(column, [frame])
+            for column in find_all_in_scope(part, exp.Column) if part is not None else ():
+                self._column(column, [frame])
+
+    def _listed(self, listed: exp.Schema | None, frame: Frame) -> None:
+        """Look at the columns that an INSERT lists."""
+        for item in listed.expressions if listed is not None and frame.sources else ():
+            if isinstance(item, exp.Identifier):
+                self._column(exp.column(item.name, frame.sources[0].alias), [frame])
 
     def _find(self, sentence: str) -> None:
         finding = Finding("missing_name", sentence)
