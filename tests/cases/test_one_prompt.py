@@ -1,0 +1,99 @@
+"""huggingface/trl#6067, #5974, #6001: the observation of ``reset`` reached the policy in one of two trainers.
+
+The same task has one prompt and one list of tools, whichever trainer asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from rich.console import Console
+
+import synth
+from synth.config import from_dict
+from synth.core.api.episodes import RecordedTasks
+from synth.ext.exporters.exporting import export
+from synth.ext.rl.trl import TrlTasks
+from synth.ext.serving.environment.client import EnvClient
+from synth.ext.serving.environment.server import serve_env
+from synth.ext.serving.environment.sessions import EnvSessions
+from synth.ext.serving.live.world import open_live
+from synth.launch import launch
+from synth.prepare import prepare
+
+FAMILY, COUNT, TOKEN = "lend_book", 2, "the-token-of-this-test"
+JOB = {
+    "env": {"name": "library"},
+    "model": {"kind": "scripted"},
+    "tasks": {"count": COUNT, "families": [FAMILY]},
+    "runtime": {"kind": "inline"},
+}
+
+Opening = tuple[list[tuple[str, str]], list[Any]]
+"""Roles and texts of the first messages, and the tools."""
+
+
+def opening(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> Opening:
+    first = [one for one in messages if one["role"] in {"system", "user"}][:2]
+    return [(one["role"], one["content"]) for one in first], [tool["function"] for tool in tools]
+
+
+def decoded(values: Sequence[Any]) -> list[Any]:
+    return [json.loads(value) if isinstance(value, str) else value for value in values]
+
+
+def exports(run: Path, target: str, out: Path, **options: Any) -> list[dict[str, Any]]:
+    export(run, target, out, options=options)
+    if out.suffix == ".jsonl":
+        return [json.loads(line) for line in out.read_text().splitlines()]
+    return pq.read_table(out).to_pylist()
+
+
+async def over_http(number: int) -> dict[str, Any]:
+    async with open_live(prepare(from_dict(JOB))) as live:
+        sessions = EnvSessions(live, at_once=2, idle_s=60.0, longest_s=600.0)
+        async with serve_env(sessions, TOKEN, "127.0.0.1") as url:
+            return await asyncio.to_thread(reset, url, number)
+
+
+def reset(url: str, number: int) -> dict[str, Any]:
+    with EnvClient(url, TOKEN) as client:
+        return client.reset(number)
+
+
+def test_a_task_has_one_prompt_and_one_list_of_tools(tmp_path: Path):
+    config = from_dict(JOB | {"output": {"dir": str(tmp_path / "run")}})
+    run = launch(config, Console(quiet=True)).directory
+    row = next(iter(synth.load(run)))
+    task = row["task_id"]
+    doors = {"synth run": opening(row["messages"], row["tools"])}
+    begun = next(one for n in range(COUNT) if (one := asyncio.run(over_http(n)))["task_id"] == task)
+    doors["serve-env"] = opening(begun["messages"], begun["tools"])
+    with RecordedTasks(run) as recorded, recorded.open(task) as episode:
+        doors["verl's loop"] = opening(episode.messages, episode.tools)
+    (verl,) = (
+        one
+        for one in exports(run, "verl", tmp_path / "verl.parquet", agent="synth")
+        if one["extra_info"]["task_id"] == task
+    )
+    doors["verl"] = opening(verl["prompt"], json.loads(verl["extra_info"]["tools"]))
+    grpo = exports(run, "trl-grpo", tmp_path / "grpo.parquet")
+    (one,) = (one for one in grpo if one["task_id"] == task)
+    doors["trl-grpo"] = opening(decoded(one["prompt"]), decoded(one["tools"]))
+    gym = exports(run, "nemo-gym", tmp_path / "gym.jsonl", agent="a")
+    (request,) = (one["responses_create_params"] for one in gym if one["task_id"] == task)
+    flat = [{key: tool[key] for key in ("name", "description", "parameters")} for tool in request["tools"]]  # fmt: skip
+    doors["nemo-gym"] = opening(request["input"], [{"function": tool} for tool in flat])
+    with TrlTasks("library", [FAMILY], count=COUNT) as tasks:
+        numbers = {one.id: number for number, one in enumerate(tasks.tasks)}
+        prompt = tasks.rows()[numbers[task]]
+        with tasks.open(prompt["task"]) as trl:
+            doors["trl"] = opening(prompt["prompt"], trl.tools)
+        assert tasks.environment().reset(**prompt) is None, "nothing is said that no prompt holds"
+    for name, found in doors.items():
+        assert found == doors["synth run"], name
