@@ -183,5 +183,5 @@ ENGINES = ExtensionPoint(
 )
 """Databases that sandboxes live in; the contract is :class:`envs.sandboxes.base.Engine`."""
 
-TOOLS = ExtensionPoint("tool", "envs.tools", {"sql": "envs.tools.sql:sql_tools"})
+TOOLS = ExtensionPoint("tool", "envs.tools", {"sql": "envs.tools.sql.tool_set:sql_tools"})
 """Sets of tools that a world's tools.yaml switches on by ``builtin: NAME``."""

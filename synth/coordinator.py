@@ -24,18 +24,18 @@ from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import TaskTable, write_tasks
 from synth.core.foundation.consent import remember, tasks_part
 from synth.core.runner import event_loop
-from synth.core.runner.attached import changes_since
 from synth.core.runner.breaker import Breaker, Budget
 from synth.core.runner.callbacks import make_callbacks
 from synth.core.runner.interrupts import Interrupts
 from synth.core.runner.ordered_tasks import OrderedTasks, ProvingStopped
 from synth.core.runner.progress import ProgressView, Waiting
+from synth.core.runner.provenance import changes_since
 from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.core.runner.runtimes.base import make_runtime
 from synth.core.runner.setup import Workload
 from synth.core.runner.totals import STATS, Totals
 from synth.core.runner.worker_messages import Assignment, Delivery
-from synth.core.telemetry.base import RunStart
+from synth.core.telemetry import RunStart
 from synth.dispatcher import Dispatcher, StopSignal
 from synth.errors import OperatorError, TaskError
 from synth.plugins import resolve

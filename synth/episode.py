@@ -72,7 +72,7 @@ from synth.user import User, UserConversation, UserTurn
 from synth.verdict import Verdict
 
 if TYPE_CHECKING:
-    from synth.core.renaming.layer import RenamingLayer
+    from synth.core.renaming.translator import RenamingLayer
 
 T = TypeVar("T")
 

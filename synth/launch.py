@@ -64,7 +64,7 @@ def launch(
     with Waiting(f"planning the tasks of {config.world_folder}", console):
         run = prepare(config, consent=consent)
     require_model(run)
-    directory = new_directory(config.output, run.world.name)
+    directory = _new_directory(config.output, run.world.name)
     try:
         for hook in hooks:
             run = returned(hook.planned(run, directory, console), PreparedRun, hook, "planned")
@@ -189,7 +189,7 @@ def say_how_to_resume(directory: Path, console: Console) -> None:
     )
 
 
-def new_directory(output: OutputConfig, world: str) -> Path:
+def _new_directory(output: OutputConfig, world: str) -> Path:
     """The directory of a new run: ``output.dir``, or a new one under ``output.root``."""
     if output.dir is not None:
         return Path(output.dir).expanduser().absolute()

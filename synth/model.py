@@ -29,8 +29,8 @@ from typing import Any, Literal, Protocol
 
 from envs.types import ToolCall
 from synth.core.models.thoughts import says_nothing
+from synth.core.types.events import Usage
 from synth.core.types.reply import Act
-from synth.core.types.usage import Usage
 from synth.errors import ModelError, ModelRefusedRequest
 from synth.task import Message, Task
 

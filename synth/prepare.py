@@ -23,8 +23,7 @@ from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import find_world, version, world_extension, world_names
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.attached import DATABASE, changes_of, with_fingerprint
-from synth.core.runner.provenance import records
+from synth.core.runner.provenance import DATABASE, changes_of, records, with_fingerprint
 from synth.core.runner.setup import RunSpec, WorkerSetup, run_spec, with_extensions
 from synth.core.runner.transforms import transforms_of
 from synth.errors import OperatorError, TaskError

@@ -270,7 +270,7 @@ def _outcome_columns(result: RolloutResult) -> dict[str, object]:
         "num_tool_calls": len(run.outcomes),
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
-        "blame": blame(evidence_of_all(run, episode), score.verdicts, run.stop_reason),
+        "blame": blame(_evidence_of_all(run, episode), score.verdicts, run.stop_reason),
         "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
     }
 
@@ -288,7 +288,7 @@ def _model_columns(run: AgentRun) -> dict[str, object]:
     }
 
 
-def evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:
+def _evidence_of_all(run: AgentRun, episode: Episode) -> Evidence:
     """The evidence of the episode, with the calls that the environment did not see.
 
     Injected faults are among them, and share the blame.

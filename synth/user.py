@@ -23,8 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from synth.core.types.events import Usage
 from synth.core.types.reply import Act
-from synth.core.types.usage import Usage
 
 
 @dataclass(frozen=True, slots=True)

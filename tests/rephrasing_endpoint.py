@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 

@@ -169,7 +169,7 @@ LAZY = {
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.duckdb:DuckDBAccess"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.hive:HiveAccess"): DRIVER,
     (
-        "synth/core/runner/attached.py",
+        "synth/core/runner/provenance.py",
         "envs.sandboxes.attached.description:differences",
     ): DRIVER,
     ("envs/world/world.py", "envs.sandboxes.sqlite.altered_images:COPIES"): SUITES,
@@ -182,7 +182,7 @@ LAZY = {
     ("synth/coordinator.py", "synth.core.runner.preflight:refused"): ENDPOINT,
     ("synth/worker.py", "synth.core.runner.rate_limits.limiter:LeasedRateLimiter"): ENDPOINT,
     ("synth/worker.py", "synth.core.runner.audit_files:AuditLog"): "few runs keep an audit",
-    ("synth/core/renaming/opening.py", "synth.core.renaming.layer:RenamingLayer"): RENAMED,
+    ("synth/core/renaming/opening.py", "synth.core.renaming.translator:RenamingLayer"): RENAMED,
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
     ("synth/episode.py", "synth.core.dataset.transcript_html:episode_html"): NOTEBOOK,
     ("synth/core/dataset/reader.py", "synth.core.dataset.transcript_html:families_html"): NOTEBOOK,

@@ -16,7 +16,7 @@ from typing import Any
 from envs.types import ToolCall
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.core.users.scripted.user import ScriptedConversation
 from synth.ext.serving.openai_server import serve
 from synth.ext.simulated_user.acts import ACTS_TOOL

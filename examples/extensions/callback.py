@@ -2,7 +2,7 @@
 
 import trackio
 
-from synth.core.telemetry.base import RunCallback
+from synth.core.telemetry import RunCallback
 
 
 class Tracked(RunCallback):

@@ -1,4 +1,4 @@
-"""Contract tests of :class:`synth.core.telemetry.base.RunCallback`, on the figures of a small
+"""Contract tests of :class:`synth.core.telemetry.RunCallback`, on the figures of a small
 run.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.config import RunConfig, to_dict
-from synth.core.telemetry.base import (
+from synth.core.telemetry import (
     CallbackHome,
     RolloutFailure,
     RolloutFigures,

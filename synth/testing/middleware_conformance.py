@@ -17,7 +17,7 @@ from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import AgentState, RolloutIdentity, ToolInfo
 from synth.core.agent.turn import ToolInterface
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.middleware import AgentMiddleware, MiddlewareHome, MiddlewareMaker, start
 from synth.model import Completion, Conversation, OnDelta
 from synth.task import Message

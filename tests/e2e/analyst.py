@@ -14,9 +14,8 @@ from typing import Any
 
 from envs.types import ToolCall
 from synth.core.foundation.hashing import derive_seed
-from synth.core.models.kept_output import READ, kept_in, read_piece
 from synth.core.models.openai.wire import canonical_message
-from synth.core.models.recap import read_request, without_recap
+from synth.core.models.recap import READ, kept_in, read_piece, read_request, without_recap
 from synth.errors import ModelRefusedRequest
 from synth.model import Completion
 from synth.task import Message, Task

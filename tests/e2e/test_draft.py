@@ -18,7 +18,7 @@ import yaml
 from aiohttp import web
 
 from synth.__main__ import main
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint

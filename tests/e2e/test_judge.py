@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.ext.judge.model_judge import VERSION
 from synth.model import Completion
 from tests.e2e.command import stable_rows, synth

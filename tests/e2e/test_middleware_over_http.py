@@ -15,7 +15,7 @@ from aiohttp import web
 
 from synth.core.config.compose import compose
 from synth.core.dataset.reader import Dataset
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.ext.serving.known_rollouts import open_served
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion

@@ -17,7 +17,7 @@ import pytest
 
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.hashing import derive_seed
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.model import Completion
 from tests.documents import TEXTS
 from tests.e2e.command import stable_rows, synth

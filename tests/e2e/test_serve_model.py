@@ -23,7 +23,7 @@ import pytest
 from envs.types import ToolCall
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.perturbations import MISTAKE_KINDS
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.model import Completion
 from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from envs.errors import EnvsError
 from envs.scripts.split import split
 from envs.tools.toolbox import parse_arguments
-from synth.core.agent.repair import repair
+from synth.core.agent.completion_reading import repair
 from synth.core.agent.text_calls import find_calls
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.layout import Layout

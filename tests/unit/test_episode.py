@@ -22,8 +22,8 @@ from envs.world.template_cache import Templates
 from synth.core.agent.rollout_result import AgentLimits
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.tasks.families import FamilyTasks
+from synth.core.types.events import Usage
 from synth.core.types.steps import ReplyStep
-from synth.core.types.usage import Usage
 from synth.core.users.none import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.users.scripted.words import GO_ON, NOTHING_TO_ADD

@@ -9,7 +9,21 @@ no parameters, and neither ``%`` nor ``:name`` have a meaning. What a statement 
 may run and how much it may return is decided by the sandbox's guards.
 """
 
-from envs.tools.sql.catalog import TABLES, Catalog
-from envs.tools.sql.tool_set import BUILTIN, sql_tools
+from typing import Literal, get_args
 
-__all__ = ["BUILTIN", "TABLES", "Catalog", "sql_tools"]
+SqlToolName = Literal[
+    "list_tables",
+    "describe_table",
+    "sample_rows",
+    "run_select_query",
+    "run_mutation_query",
+    "submit_sql",
+]
+
+BUILTIN: tuple[SqlToolName, ...] = get_args(SqlToolName)
+"""Names of the SQL tools, in the order in which a model is shown them."""
+
+TABLES = "world_tables"
+"""The execution option in which an environment hands its tables to executors: a mapping of name to
+Table.
+"""

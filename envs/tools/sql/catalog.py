@@ -10,12 +10,8 @@ import sqlalchemy
 
 from envs.sandboxes.base import VIEWS
 from envs.sql_errors import nearest
+from envs.tools.sql import TABLES
 from envs.types import ErrorCategory, Table, ToolResult
-
-TABLES = "world_tables"
-"""The execution option in which an environment hands its tables to executors: a mapping of name to
-Table.
-"""
 
 
 class Catalog:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 from envs.plugins import resolve
+from envs.tools.sql import BUILTIN, SqlToolName
 from envs.tools.sql.findings import FindingKind
 from envs.tools.sql.statements import MAX_ROWS
 from envs.tools.sql.tools import NO_SQL, Critic, SqlRunner
 from envs.tools.tool import OptionalPositiveInt, PositiveInt, Tool
 from envs.types import Limits
-
-SqlToolName = Literal[
-    "list_tables",
-    "describe_table",
-    "sample_rows",
-    "run_select_query",
-    "run_mutation_query",
-    "submit_sql",
-]
-
-BUILTIN: tuple[SqlToolName, ...] = get_args(SqlToolName)
-"""Names of the SQL tools, in the order in which a model is shown them."""
 
 _CRITIC = "envs.tools.sql.critic.critic:criticise_on"
 """Imported only for a world that asks for it, as sqlglot is heavy."""

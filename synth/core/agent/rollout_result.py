@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from envs.types import ErrorStyle, ToolOutcome
 from synth.core.models.emission import known_usage
-from synth.core.types.events import RecordedEvent, UserTurnEvent
-from synth.core.types.usage import Usage
+from synth.core.types.events import RecordedEvent, Usage, UserTurnEvent
 from synth.model import Completion
 from synth.task import Message
 from synth.user import UserTurn

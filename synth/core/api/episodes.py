@@ -146,7 +146,7 @@ def _let_go(using: Any) -> None:
 
 
 @atexit.register
-def close_templates() -> None:
+def _close_templates() -> None:
     """Drop what was built on servers. Episodes that are open break."""
     with _lock:
         while _kept:

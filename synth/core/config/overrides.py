@@ -1,4 +1,5 @@
 """Overrides of the command line: parsed, checked and multiplied out before Hydra sees them."""
+
 from __future__ import annotations
 
 import contextlib

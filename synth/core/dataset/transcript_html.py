@@ -37,15 +37,15 @@ def trajectory_html(row: Mapping[str, Any]) -> str:
     """Render a row, or the columns of it that are given."""
     parts = [_head(row)]
     if "messages" in row:
-        parts.append(messages_html(row["messages"]))
+        parts.append(_messages_html(row["messages"]))
     if "state_diff" in row:
-        parts.append(changes_html(row["state_diff"]))
+        parts.append(_changes_html(row["state_diff"]))
     if row.get("verdicts"):
         parts.append(_verdicts(row["verdicts"]))
-    return framed(parts)
+    return _framed(parts)
 
 
-def framed(parts: Iterable[str]) -> str:
+def _framed(parts: Iterable[str]) -> str:
     """Put rendered parts under the style sheet."""
     return f'{_STYLE}<div class="synth-row">{"".join(parts)}</div>'
 
@@ -59,26 +59,26 @@ def families_html(path: str, status: str, rows: Iterable[Mapping[str, Any]]) -> 
     for family, found in sorted(rewards.items()):
         known = [reward for reward in found if reward is not None]
         mean = f"{sum(known) / len(known):.3f}" if known else "unscored"
-        lines.append(f"<tr><td>{text_html(family)}</td><td>{len(found)}</td><td>{mean}</td></tr>")
+        lines.append(f"<tr><td>{_text_html(family)}</td><td>{len(found)}</td><td>{mean}</td></tr>")
     count = sum(len(found) for found in rewards.values())
     table = (
         f"<table><tr><th>family</th><th>rows</th><th>mean reward</th></tr>{''.join(lines)}</table>"
     )
-    return framed([f"<p><b>{text_html(path)}</b> {status}, {count} rows</p>", table])
+    return _framed([f"<p><b>{_text_html(path)}</b> {status}, {count} rows</p>", table])
 
 
-def messages_html(messages: Sequence[Mapping[str, Any]]) -> str:
+def _messages_html(messages: Sequence[Mapping[str, Any]]) -> str:
     """Render the messages of a conversation, the system message folded."""
     return "".join(_message(message) for message in messages)
 
 
-def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
+def _changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
     """Render net row changes: a table of columns for each row."""
     title = f"Row changes ({len(changes)})" if changes else "Row changes: none"
     return f'<p class="who">{title}</p>{"".join(_change(change) for change in changes)}'
 
 
-def text_html(text: str) -> str:
+def _text_html(text: str) -> str:
     """Escape text; characters that would be hidden or change its direction are spelled out."""
     if text.isascii() and text.isprintable():
         return escape(text)
@@ -100,7 +100,7 @@ def _head(row: Mapping[str, Any]) -> str:
     if "reward" in row:
         reward = "unscored" if row["reward"] is None else f"reward {row['reward']:g}"
         facts.insert(1, reward)
-    return f"<p><b>{' &middot; '.join(map(text_html, facts))}</b></p>"
+    return f"<p><b>{' &middot; '.join(map(_text_html, facts))}</b></p>"
 
 
 def _message(message: Mapping[str, Any]) -> str:
@@ -111,9 +111,9 @@ def _message(message: Mapping[str, Any]) -> str:
     body += _text(str(message["content"] or ""))
     for call in message.get("tool_calls") or ():
         function = call["function"]
-        arguments = text_html(_json(function["arguments"]))
-        body += f"<pre>&rarr; <b>{text_html(function['name'])}</b> {arguments}</pre>"
-    who = f'<span class="who">{text_html(role + name)}</span>'
+        arguments = _text_html(_json(function["arguments"]))
+        body += f"<pre>&rarr; <b>{_text_html(function['name'])}</b> {arguments}</pre>"
+    who = f'<span class="who">{_text_html(role + name)}</span>'
     if kind == "system":
         return f'<details class="m"><summary>{who}</summary>{body}</details>'
     return f'<div class="m {kind}">{who}{body}</div>'
@@ -123,9 +123,11 @@ def _text(text: str) -> str:
     if not text:
         return ""
     if len(text) <= LONG:
-        return f"<pre>{text_html(text)}</pre>"
+        return f"<pre>{_text_html(text)}</pre>"
     rest = f"<details><summary>{len(text) - LONG:,} more characters</summary>"
-    return f"<pre>{text_html(text[:LONG])}</pre>{rest}<pre>{text_html(text[LONG:])}</pre></details>"
+    return (
+        f"<pre>{_text_html(text[:LONG])}</pre>{rest}<pre>{_text_html(text[LONG:])}</pre></details>"
+    )
 
 
 def _change(change: Mapping[str, Any]) -> str:
@@ -136,17 +138,17 @@ def _change(change: Mapping[str, Any]) -> str:
     names = dict.fromkeys((*before, *after))
     sides = [side for side in (before, after) if side]
     rows = "".join(
-        f"<tr><td>{text_html(name)}</td>"
+        f"<tr><td>{_text_html(name)}</td>"
         + "".join(
-            f"<td>{text_html(_json(side[name])) if name in side else '-'}</td>" for side in sides
+            f"<td>{_text_html(_json(side[name])) if name in side else '-'}</td>" for side in sides
         )
         + "</tr>"
         for name in names
     )
     heads = "<th>before</th><th>after</th>" if len(sides) == 2 else "<th>value</th>"
     return (
-        f'<div><b class="{operation}">{operation}</b> <b>{text_html(change["table"])}</b> '
-        f"<code>{text_html(key)}</code></div><table><tr><th>column</th>{heads}</tr>{rows}</table>"
+        f'<div><b class="{operation}">{operation}</b> <b>{_text_html(change["table"])}</b> '
+        f"<code>{_text_html(key)}</code></div><table><tr><th>column</th>{heads}</tr>{rows}</table>"
     )
 
 
@@ -156,9 +158,9 @@ def _verdicts(verdicts: Sequence[Mapping[str, Any]]) -> str:
         score = verdict["score"]
         word = "-" if score is None else "pass" if score >= 1 else "fail"
         rows.append(
-            f'<tr><td class="{word}">{word}</td><td>{text_html(verdict["verifier"])}</td>'
+            f'<tr><td class="{word}">{word}</td><td>{_text_html(verdict["verifier"])}</td>'
             f"<td>{'' if score is None else f'{score:g}'}</td>"
-            f"<td>{text_html(verdict['reason'] or '')}</td></tr>"
+            f"<td>{_text_html(verdict['reason'] or '')}</td></tr>"
         )
     head = "<tr><th></th><th>verifier</th><th>score</th><th>reason</th></tr>"
     return f'<p class="who">Verdicts</p><table>{head}{"".join(rows)}</table>'
@@ -172,5 +174,5 @@ def episode_html(
     messages: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]] | str
 ) -> str:
     """Render a conversation with its row changes, or with the text that says why there are none."""
-    below = f"<p>{text_html(changes)}</p>" if isinstance(changes, str) else changes_html(changes)
-    return framed([messages_html(messages), below])
+    below = f"<p>{_text_html(changes)}</p>" if isinstance(changes, str) else _changes_html(changes)
+    return _framed([_messages_html(messages), below])

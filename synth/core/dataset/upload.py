@@ -42,7 +42,7 @@ def published_files(directory: Path) -> list[Path]:
     return [file for file in files if not file.name.startswith(".")]
 
 
-def mark_uploaded(directory: Path, url: str) -> None:
+def _mark_uploaded(directory: Path, url: str) -> None:
     """Note in the run's directory that the run, as it is now, is at ``url``."""
     private = RunFiles(directory).private
     private.mkdir(exist_ok=True)
@@ -113,7 +113,7 @@ def upload(
         target.send(name, local[name], digests[name])
     for name in gone:
         target.remove(name)
-    mark_uploaded(directory, url)
+    _mark_uploaded(directory, url)
     return Uploaded(url, len(changed), len(local) - len(changed), len(gone))
 
 

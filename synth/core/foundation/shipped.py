@@ -59,7 +59,7 @@ def version() -> str:
         return str(tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["version"])
 
 
-def is_world(folder: Path) -> bool:
+def _is_world(folder: Path) -> bool:
     """True if the folder holds a world: a schema of any engine, or tasks."""
     return folder.is_dir() and (
         (folder / "tasks.yaml").is_file() or any(folder.glob("schema*.sql"))
@@ -68,7 +68,7 @@ def is_world(folder: Path) -> bool:
 
 def world_names(root: Path | None = None) -> list[str]:
     """The names of the worlds under ``root``, by default of those that ship."""
-    return sorted(folder.name for folder in (root or examples_dir()).iterdir() if is_world(folder))
+    return sorted(folder.name for folder in (root or examples_dir()).iterdir() if _is_world(folder))
 
 
 def world_at(path: str | Path) -> Path:
@@ -77,7 +77,7 @@ def world_at(path: str | Path) -> Path:
         folder = Path(path).expanduser().resolve()
     except RuntimeError as error:  # ~someone, who has no home here
         raise OperatorError(f"{path}: {error}") from error
-    if is_world(folder):
+    if _is_world(folder):
         return folder
     if not folder.exists():
         raise OperatorError(f"folder not found: {folder}")

@@ -18,10 +18,10 @@ from synth.core.types.events import (
     CompletionEvent,
     EmittedCall,
     RecordedEvent,
+    Usage,
     UserTurnEvent,
     event_from_json,
 )
-from synth.core.types.usage import Usage
 from synth.errors import DatasetError
 from synth.model import Completion
 from synth.user import UserTurn

@@ -96,7 +96,7 @@ def _have_names(values: Sequence[str]) -> bool:
     return bool(values) and sum(bool(_first_word(v)) for v in values) > 0.7 * len(values)
 
 
-def is_phone(value: str) -> bool:
+def _is_phone(value: str) -> bool:
     """True for a text of the form of a telephone number, which no day has."""
     digits = sum(map(str.isdigit, value))
     return bool(_PHONE.match(value)) and 7 <= digits <= 17 and not _DAY.match(value)
@@ -141,7 +141,7 @@ _KINDS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("identifier", _is_iban),
     ("identifier", _is_card),
     ("identifier", _is_social_security),
-    ("phone", is_phone),
+    ("phone", _is_phone),
 )
 
 

@@ -13,14 +13,13 @@ from synth.plugins import resolve
 from synth.task import Message, Task
 
 if TYPE_CHECKING:
-    from synth.core.renaming.layer import RenamingLayer
-    from synth.core.renaming.translator import Translator
+    from synth.core.renaming.translator import RenamingLayer, Translator
 
 
 def layer_of(task: Task, boxes: Sequence[Toolbox]) -> RenamingLayer | None:
     """The layer between the agent and these tools; None for a task without a renaming."""
     renaming = renaming_of(task)
-    layer = "synth.core.renaming.layer:RenamingLayer"
+    layer = "synth.core.renaming.translator:RenamingLayer"
     return None if renaming is None else resolve(layer)(renaming, boxes)
 
 

@@ -76,7 +76,7 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
             {"family": family, **_figures(keys, one, two)}
             for family, keys in sorted(_by_family(scored, one).items())
         ],
-        "why_lost": count_failures(key_samples(scored, one, two)),
+        "why_lost": count_failures(_key_samples(scored, one, two)),
         "why_still_failing": count_failures(
             two[key] for key in scored if not one[key].solved and not two[key].solved
         ),
@@ -88,7 +88,7 @@ def flipped(one: Sample, two: Sample) -> bool:
     return one.solved != two.solved
 
 
-def key_samples(
+def _key_samples(
     keys: Iterable[Key], one: Mapping[Key, Sample], two: Mapping[Key, Sample]
 ) -> Iterable[Sample]:
     """The second samples of pairs of which the first passed and the second did not."""
@@ -204,7 +204,7 @@ def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LI
     flip.
     """
     for name, side in zip("AB", document["runs"], strict=True):
-        rate = "no scored rows" if side["pass"] is None else rate_text(side["pass"])
+        rate = "no scored rows" if side["pass"] is None else _rate_text(side["pass"])
         screen.parts([(f"{name}  {side['path']}", "bold"), (f"  {', '.join(side['models'])}", "")])
         screen.line(f"{side['rows']} rows ({side['status']}), passed {rate}", indent=3)
     screen.line()
@@ -238,7 +238,7 @@ def other_world(document: Mapping[str, Any]) -> str:
     )
 
 
-def rate_text(figures: Mapping[str, Any]) -> str:
+def _rate_text(figures: Mapping[str, Any]) -> str:
     low, high = figures["interval"]
     return f"{figures['rate']:.1%} ({low:.1%} to {high:.1%})"
 

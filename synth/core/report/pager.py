@@ -21,7 +21,7 @@ def paged(*, wanted: bool = True) -> Generator[Screen]:
 
     Leaving early is fine: what the reader does not read is not written.
     """
-    command = pager_command() if wanted and stdout().isatty() else None
+    command = _pager_command() if wanted and stdout().isatty() else None
     if command is None:
         yield Screen()
         return
@@ -44,7 +44,7 @@ def paged(*, wanted: bool = True) -> Generator[Screen]:
                 process.stdin.close()
 
 
-def pager_command() -> list[str] | None:
+def _pager_command() -> list[str] | None:
     """The words of the pager's command; None if there is none, or ``$PAGER`` is empty or cat."""
     try:
         words = shlex.split(os.environ.get("PAGER", "less"))

@@ -39,13 +39,13 @@ def tool_uses(
         name = waiting.pop(call_id, None)
         if name is not None:
             known = call_id in categories
-            category = categories[call_id] if known else error_category(message["content"])
+            category = categories[call_id] if known else _error_category(message["content"])
             yield ToolUse(name, category, index)
     for name in waiting.values():
         yield ToolUse(name, None, None)
 
 
-def error_category(result: object) -> str | None:
+def _error_category(result: object) -> str | None:
     """Return the category of an error result, given as JSON or as text; None for anything else."""
     if isinstance(result, str):
         if '"error"' not in result:
@@ -65,7 +65,7 @@ def _categories(events: Iterable[Mapping[str, Any]]) -> dict[str, str | None]:
     success.
     """
     return {
-        event["id"]: error_category(event["result"])
+        event["id"]: _error_category(event["result"])
         for event in events
         if event.get("event") == "tool_result"
     }

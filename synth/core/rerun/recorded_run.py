@@ -28,7 +28,7 @@ from synth.core.foundation.consent import (
     tasks_part,
     world_part,
 )
-from synth.core.runner.attached import DATABASE, changes_of
+from synth.core.runner.provenance import DATABASE, changes_of
 from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
 from synth.core.runner.setup import database_target, limits_of
 from synth.errors import DatasetError, OperatorError

@@ -9,7 +9,7 @@ from typing import Any
 from synth.core.config.options import load_extension, options_for
 from synth.core.config.section import ConfigSection
 from synth.core.config.telemetry import TelemetryConfig
-from synth.core.telemetry.base import CallbackHome, Callbacks, Factory
+from synth.core.telemetry import CallbackHome, Callbacks, Factory
 from synth.plugins import CALLBACKS, resolve
 
 

@@ -24,11 +24,10 @@ from synth.core.foundation.consent import (
 )
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.runner.attached import changes_of
 from synth.core.runner.damaged_run import Recovery
 from synth.core.runner.hooks import run_hooks, shipped_hooks
 from synth.core.runner.progress import Waiting
-from synth.core.runner.provenance import check_unchanged
+from synth.core.runner.provenance import changes_of, check_unchanged
 from synth.core.runner.run_files import (
     CONFIG_FILE,
     load_config,

@@ -228,7 +228,7 @@ TalkStep = AskStep | ConfirmStep | FollowUpStep
 """Steps that the user answers."""
 
 
-def step_from_json(raw: Mapping[str, Any]) -> Step:
+def _step_from_json(raw: Mapping[str, Any]) -> Step:
     """The step of an object that ``to_json`` gave. Raises ValueError for an unknown ``do``."""
     match raw["do"]:
         case "call":
@@ -258,7 +258,7 @@ def step_from_json(raw: Mapping[str, Any]) -> Step:
 
 def steps_from_json(raw: Iterable[Mapping[str, Any]]) -> list[Step]:
     """The steps of a list of objects."""
-    return [step_from_json(step) for step in raw]
+    return [_step_from_json(step) for step in raw]
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:

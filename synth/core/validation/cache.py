@@ -41,7 +41,7 @@ class ReportCache:
         self._shared = [source_digest(), list(sys.version_info[:3]), dict(options)]
         self._world = world
         self.key = digest(world.digest, *self._shared)
-        self.folder = (home or cache_home()) / f"{world.name}-{digest(str(world.path), length=8)}"
+        self.folder = (home or _cache_home()) / f"{world.name}-{digest(str(world.path), length=8)}"
         self.fault: str | None = None
 
     def family_key(self, family: str) -> str:
@@ -117,7 +117,7 @@ def definitions(file: Path) -> dict[str, tuple[str, int]]:
     return {str(item.get("id")): (digest(rules, repr(item)), item.line) for item in families}
 
 
-def cache_home() -> Path:
+def _cache_home() -> Path:
     """``$XDG_CACHE_HOME/synth/check``, by default below ``~/.cache``."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"

@@ -105,8 +105,8 @@ async def _prove_own(
         return await _prove_parts(task, world, template, limits)
     try:
         with Episode(task, world, template, limits) as episode:
-            oracle = ask_oracle(task, world, episode.evidence().query)
-            gold = await play_gold(episode, world)
+            oracle = _ask_oracle(task, world, episode.evidence().query)
+            gold = await _play_gold(episode, world)
             task = replace(task, gold=branches_taken(task.gold, gold.taken))
             _check_calls(task, gold, oracle)
             proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
@@ -183,7 +183,7 @@ def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Non
     if gold.run.stop_reason not in FINISHED:
         raise _Refuted(f"gold does not finish: {gold.run.stop_reason}", "gold")
     answer = gold.evidence.submitted or {}
-    for field, name in oracle_fields(task).items():
+    for field, name in _oracle_fields(task).items():
         rule = task.rules.compare_answer.get(field, "exact")
         if field in answer and not same_answer(oracle[name], answer[field], rule):
             submitted = f"{field}={answer[field]!r}"
@@ -336,14 +336,14 @@ async def playing(
     *,
     unordered: bool = False,
 ) -> AsyncGenerator[GoldRun]:
-    """Play gold on a fresh sandbox, as :func:`play_gold` does. Its end can be queried until the
+    """Play gold on a fresh sandbox, as :func:`_play_gold` does. Its end can be queried until the
     block ends.
     """
     with Episode(task, world, template, limits, unordered=unordered) as episode:
-        yield await play_gold(episode, world)
+        yield await _play_gold(episode, world)
 
 
-async def play_gold(episode: Episode, world: World) -> GoldRun:
+async def _play_gold(episode: Episode, world: World) -> GoldRun:
     """Play gold in an episode, with the user if there is one.
 
     Raises :class:`TaskError` if a tool breaks, a step finds nothing, or the user does not answer as
@@ -417,7 +417,7 @@ def _unanswered(
     return f"gold confirms with {text!r}, and the user does not agree: {why}"
 
 
-def oracle_fields(task: Task) -> Mapping[str, str]:
+def _oracle_fields(task: Task) -> Mapping[str, str]:
     """Map each answer field to the oracle that checks it: of the same name, or named by the gate
     ``answer``.
     """
@@ -428,7 +428,7 @@ def oracle_fields(task: Task) -> Mapping[str, str]:
     return {**fields, **named}
 
 
-def ask_oracle(task: Task, world: World, query: Query) -> dict[str, object]:
+def _ask_oracle(task: Task, world: World, query: Query) -> dict[str, object]:
     """The oracles' values before the work: a list for an array field, otherwise the only value of
     the only row.
     """
@@ -436,7 +436,7 @@ def ask_oracle(task: Task, world: World, query: Query) -> dict[str, object]:
         return {}
     properties = (task.answer or {}).get("properties", {})
     arrays = {
-        name for field, name in oracle_fields(task).items() if properties[field]["type"] == "array"
+        name for field, name in _oracle_fields(task).items() if properties[field]["type"] == "array"
     }
     values: dict[str, object] = {}
     for name, sql in task.oracle_sql.items():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, cast
+
+from pydantic import TypeAdapter
 
 
 @dataclass
@@ -29,9 +31,9 @@ class FamilyReport:
     killed: Counter[str] = field(default_factory=Counter[str])
     equivalent: Counter[str] = field(default_factory=Counter[str])
     left_out: int = 0
-    known_answers: int = 0
     other_ends: list[str] = field(default_factory=list[str])
     surviving: list[str] = field(default_factory=list[str])
+    known_answers: int = 0
     problems: list[str] = field(default_factory=list[str])
     cached: bool = False
     gold_scores: dict[str, float] = field(default_factory=dict[str, float])
@@ -59,76 +61,44 @@ class FamilyReport:
 
     def add(self, other: FamilyReport) -> None:
         """Add the report of another universe, or of another part of the proofs."""
-        self.tasks += other.tasks
-        self.left_out += other.left_out
-        self.known_answers += other.known_answers
-        self.agents += other.agents
-        self.killed += other.killed
-        self.equivalent += other.equivalent
-        self.other_ends += other.other_ends
-        self.surviving += other.surviving
-        self.problems += other.problems
+        for name in _ADDED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.cached = self.cached and other.cached
-        self.add_gold_scores(other.gold_scores)
-        self.honest_played += other.honest_played
-        self.honest_won += other.honest_won
         self.honest_excepted |= other.honest_excepted
-        self.honest_lost += other.honest_lost
-        self.notes += other.notes
+        self.add_gold_scores(other.gold_scores)
 
     def to_json(self) -> dict[str, object]:
-        return {
-            "family": self.family,
-            "ok": self.ok,
-            "capacity": self.capacity,
-            "tasks_proved": self.tasks,
-            "lazy_agents_caught": dict(self.agents),
-            "mutants_killed": dict(self.killed),
-            "mutants_equivalent": dict(self.equivalent),
-            "mutants_left_out": self.left_out,
-            "mutants_other_right_ends": self.other_ends,
-            "mutants_surviving": self.surviving,
-            "known_answer_possible": self.known_answers,
-            "problems": self.problems,
-            "cached": self.cached,
-            "gold_scores": self.gold_scores,
-            "honest_played": dict(self.honest_played),
-            "honest_won": dict(self.honest_won),
-            "honest_excepted": self.honest_excepted,
-            "honest_lost": self.honest_lost,
-            "notes": self.notes,
-        }
+        named: dict[str, object] = {"family": self.family, "ok": self.ok}
+        for one in fields(self):
+            value: object = getattr(self, one.name)
+            plain = dict(cast("Counter[str]", value)) if isinstance(value, Counter) else value
+            named[_JSON_NAMES.get(one.name, one.name)] = plain
+        return named
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> FamilyReport:
-        """The report that :meth:`to_json` wrote. Raises KeyError, TypeError or ValueError for
-        anything else.
-        """
-        return cls(
-            family=str(raw["family"]),
-            capacity=int(raw["capacity"]),
-            tasks=int(raw["tasks_proved"]),
-            agents=_counter(raw["lazy_agents_caught"]),
-            killed=_counter(raw["mutants_killed"]),
-            equivalent=_counter(raw["mutants_equivalent"]),
-            left_out=int(raw["mutants_left_out"]),
-            known_answers=int(raw["known_answer_possible"]),
-            other_ends=_lines(raw["mutants_other_right_ends"]),
-            surviving=_lines(raw["mutants_surviving"]),
-            problems=_lines(raw["problems"]),
-            cached=bool(raw["cached"]),
-            gold_scores={str(name): float(score) for name, score in raw["gold_scores"].items()},
-            honest_played=_counter(raw["honest_played"]),
-            honest_won=_counter(raw["honest_won"]),
-            honest_excepted={str(name): str(why) for name, why in raw["honest_excepted"].items()},
-            honest_lost=_lines(raw["honest_lost"]),
-            notes=_lines(raw["notes"]),
+        """The report that :meth:`to_json` wrote. Raises KeyError or ValueError for anything else."""
+        return _REPORTS.validate_python(
+            {one.name: raw[_JSON_NAMES.get(one.name, one.name)] for one in fields(cls)}
         )
 
 
-def _counter(raw: Mapping[str, Any]) -> Counter[str]:
-    return Counter({str(name): int(count) for name, count in raw.items()})
+_JSON_NAMES: Mapping[str, str] = {
+    "tasks": "tasks_proved",
+    "agents": "lazy_agents_caught",
+    "killed": "mutants_killed",
+    "equivalent": "mutants_equivalent",
+    "left_out": "mutants_left_out",
+    "other_ends": "mutants_other_right_ends",
+    "surviving": "mutants_surviving",
+    "known_answers": "known_answer_possible",
+}
+"""The names of fields in JSON, where they differ."""
 
+_ADDED = (
+    *("tasks", "agents", "killed", "equivalent", "left_out", "other_ends", "surviving"),
+    *("known_answers", "problems", "honest_played", "honest_won", "honest_lost", "notes"),
+)
+"""The fields that are summed over the parts of the proofs."""
 
-def _lines(raw: Sequence[object]) -> list[str]:
-    return [str(line) for line in raw]
+_REPORTS = TypeAdapter(FamilyReport)

@@ -91,7 +91,7 @@ def check_world(
     out = WorldReport()
     with closing(FamilyChecker(folder, options)) as checker:
         out.notes += _commits(checker.world)
-        out.notes += beyond_servers(checker.world.toolbox.tools)
+        out.notes += _beyond_servers(checker.world.toolbox.tools)
         names = _names(cache, checker)
         out.guess = _guess(cache, checker)
         out.personal = _lines(cache, PERSONAL, checker.personal_columns)
@@ -205,7 +205,7 @@ def _entry(job: Job) -> str:
     return f"{job[0]}.{job[1]}"
 
 
-def beyond_servers(tools: Iterable[Tool]) -> list[str]:
+def _beyond_servers(tools: Iterable[Tool]) -> list[str]:
     """A line for each keyword of tools' schemata that some server does not take."""
     places: dict[tuple[str, str], list[str]] = {}
     for tool in tools:

@@ -133,7 +133,7 @@ def consent(
     mentions = _whole(said_facts)[:MENTIONED]
     return ConsentText(
         mentions,
-        act=acts_of(tool),
+        act=_acts_of(tool),
         covers=[tool],
         forms=forms,
         rivals=rivals,
@@ -155,7 +155,7 @@ def _whole(facts: Sequence[str]) -> list[str]:
     ]
 
 
-def acts_of(tool: str) -> list[str]:
+def _acts_of(tool: str) -> list[str]:
     words = plain(tool).split()
     groups = [row for row in _SAME_ACT if words[0] in row]
     return list(dict.fromkeys([words[0], *(word for row in groups for word in row)]))

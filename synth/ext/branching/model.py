@@ -12,7 +12,7 @@ from synth.core.models.recap import read_request, without_recap
 from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
 from synth.core.models.scripted.expert import ScriptedModel
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ModelRefusedRequest, TaskError
 from synth.model import Completion, Conversation, Model, OnDelta
 from synth.rollout import PartialUsage, RolloutContext

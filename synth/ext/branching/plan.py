@@ -31,12 +31,12 @@ COLUMNS: Final = (
     *("trajectory_id", "job_index", "family", "split", "universe", "reward", "num_turns"),
     *("messages", "events", "call_changes", "provider_fields", "branch_step"),
 )
-"""Columns that :func:`branch_turns` and its callers read."""
+"""Columns that :func:`_branch_turns` and its callers read."""
 
 Row = Mapping[str, Any]
 
 
-def branch_turns(row: Row, at: str, task: Task) -> list[int]:
+def _branch_turns(row: Row, at: str, task: Task) -> list[int]:
     """The turns at which a rollout is branched, in order; empty if there is none.
 
     ``at`` is ``first_wrong``, ``each_write``, ``each_turn`` or the number of a turn. Turns that the
@@ -46,7 +46,7 @@ def branch_turns(row: Row, at: str, task: Task) -> list[int]:
         turn = _first_wrong(row, task)
         return [] if turn is None else [turn]
     if at == EACH_WRITE:
-        turns = calls_by_turn(row["events"])
+        turns = _calls_by_turn(row["events"])
         changed = {entry["id"] for entry in row["call_changes"]}
         own = range(row["branch_step"] or 0, len(turns))
         return [turn for turn in own if any(call["id"] in changed for call in turns[turn])]
@@ -55,7 +55,7 @@ def branch_turns(row: Row, at: str, task: Task) -> list[int]:
     return [int(at)] if int(at) < row["num_turns"] else []
 
 
-def calls_by_turn(events: Sequence[Row]) -> list[list[Row]]:
+def _calls_by_turn(events: Sequence[Row]) -> list[list[Row]]:
     """The events of the tool results of each turn."""
     turns: list[list[Row]] = []
     for event in events:
@@ -72,7 +72,7 @@ def _first_wrong(row: Row, task: Task) -> int | None:
         return first
     if row["reward"] is None or row["reward"] >= 1 or not row["num_turns"]:
         return None
-    turns = calls_by_turn(row["events"])
+    turns = _calls_by_turn(row["events"])
     gold = () if task.end is None else task.end.changes
     strange = {
         entry["id"]
@@ -173,7 +173,7 @@ def _points(
             continue
         rows += 1
         task = row["job_index"] // samples
-        turns = branch_turns(row, config.at, Task.from_json(table.task(task)))
+        turns = _branch_turns(row, config.at, Task.from_json(table.task(task)))
         fit = [turn for turn in turns if not (model_user and _has_replies(row["messages"], turn))]
         if not turns:
             left_out[f"have no turn for at={config.at}"] += 1

@@ -34,11 +34,11 @@ def _message(message: Message) -> Example:
     out = dict(message)
     out["train"] = message["role"] == "assistant" and message.get("train") is not False
     if message.get("tool_calls"):
-        out["tool_calls"] = [call_with_text(call) for call in message["tool_calls"]]
+        out["tool_calls"] = [_call_with_text(call) for call in message["tool_calls"]]
     return out
 
 
-def call_with_text(call: Mapping[str, Any]) -> Example:
+def _call_with_text(call: Mapping[str, Any]) -> Example:
     """Return a call whose arguments are a JSON text."""
     function = call["function"]
     return {**call, "function": {**function, "arguments": json_text(function["arguments"])}}

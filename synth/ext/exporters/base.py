@@ -218,7 +218,7 @@ class Exporter(ABC):
 
         Needs the columns ``messages`` and ``segments``.
         """
-        parts = [part for whole in self.conversations(row) if (part := trainable_part(whole))]
+        parts = [part for whole in self.conversations(row) if (part := _trainable_part(whole))]
         if not parts:
             self.leave_out(row, "no turn that may be trained on")
         return parts
@@ -326,7 +326,7 @@ def trained_runs(
         yield messages[:start], messages[start:end]
 
 
-def trainable_part(messages: Sequence[Message]) -> Sequence[Message]:
+def _trainable_part(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the conversation up to the last assistant turn to train on; empty if there is none.
 
     What follows it (an unanswered tool result, a truncated turn) has nothing to teach.

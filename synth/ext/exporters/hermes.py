@@ -41,9 +41,9 @@ class Hermes(ConversationExporter):
     def example(self, row: Row, messages: Sequence[Message]) -> Example:
         turns = conversation(messages, row["tools"])
         if self.unit == "turn":
-            prompt = chatml(turns[:-1]) + "<|im_start|>assistant\n"
+            prompt = _chatml(turns[:-1]) + "<|im_start|>assistant\n"
             return {"prompt": prompt, "completion": f"{turns[-1]['value']}<|im_end|>\n"}
-        return {"conversations": turns, "text": chatml(turns)}
+        return {"conversations": turns, "text": _chatml(turns)}
 
 
 def conversation(messages: Sequence[Message], tools: Sequence[Any]) -> list[Example]:
@@ -65,7 +65,7 @@ def conversation(messages: Sequence[Message], tools: Sequence[Any]) -> list[Exam
     return turns
 
 
-def chatml(turns: Sequence[Example]) -> str:
+def _chatml(turns: Sequence[Example]) -> str:
     """Return turns as ChatML."""
     return "".join(
         f"<|im_start|>{_CHATML[turn['from']]}\n{turn['value']}<|im_end|>\n" for turn in turns

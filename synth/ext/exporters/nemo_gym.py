@@ -49,7 +49,7 @@ class NemoGym(PromptExporter):
                     {"role": message["role"], "content": message["content"]}
                     for message in prompt_of(group)
                 ],
-                "tools": [flat_tool(tool) for tool in self._tools(group)],
+                "tools": [_flat_tool(tool) for tool in self._tools(group)],
             },
             **({"agent_ref": agent} if self.options.agent else {}),
             **task_identity(group),
@@ -64,7 +64,7 @@ class NemoGym(PromptExporter):
         return [*tools_of(group), *([{"function": function}] if self.options.reply_tool else [])]
 
 
-def flat_tool(tool: Mapping[str, Any]) -> Example:
+def _flat_tool(tool: Mapping[str, Any]) -> Example:
     """Return a function tool in the form of the Responses API, which requires ``strict``."""
     function = tool["function"]
     return {

@@ -63,7 +63,7 @@ def shaped(row: _Row, policy: RowPolicy, *, segments: bool) -> Iterator[_Row]:
     if policy.ids == "nine":
         changes.append(with_short_ids)
     if policy.thinking:
-        changes.append(with_thinking)
+        changes.append(_with_thinking)
     if not policy.keep_submit:
         row = without_submit(row)
     for change in changes:
@@ -184,7 +184,7 @@ def with_short_ids(messages: Sequence[_Message]) -> list[_Message]:
     return out
 
 
-def with_thinking(messages: Sequence[_Message]) -> list[_Message]:
+def _with_thinking(messages: Sequence[_Message]) -> list[_Message]:
     """Return the conversation with reasoning under the key ``thinking``, except in a turn with both
     words and calls, which gpt-oss's template refuses with it.
     """

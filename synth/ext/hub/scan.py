@@ -57,7 +57,7 @@ def scan(facts: RunFacts) -> list[ScanFinding]:
             seen.add(hash(text))
             for kind in _secrets(text, detectors, own):
                 found[ScanFinding(kind, place)] = None
-    for kind, place in undeclared_in(facts):
+    for kind, place in _undeclared_in(facts):
         found[ScanFinding(kind, place, personal=True)] = None
     return list(found)
 
@@ -92,7 +92,7 @@ Finding = tuple[str, str]
 """A kind of finding, and its place."""
 
 
-def undeclared_in(facts: RunFacts) -> Iterator[Finding]:
+def _undeclared_in(facts: RunFacts) -> Iterator[Finding]:
     """Personal data of columns that world.yaml does not declare, in the seed and in the rows, and
     personal data that an agent or a user said and nobody gave them.
     """

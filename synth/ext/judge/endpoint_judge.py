@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from synth.core.foundation.hashing import derive_seed
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.episode import Score
 from synth.errors import ModelError
 from synth.ext.judge.config import JudgeConfig

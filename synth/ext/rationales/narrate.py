@@ -17,7 +17,7 @@ from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.runner.recorded_calls import act_again
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.episode import Episode
 from synth.errors import NarrationRefused
 from synth.ext.rationales.teacher import NO_TASK, RefusedText, Step, Teacher, teacher_messages
@@ -79,7 +79,7 @@ class Rationales(RolloutWrapper):
     async def probe(self, job: Job, context: RolloutContext, inner: Probe) -> Completion | None:
         if job.narration is None:
             return await inner(job, context)
-        return await probe_teacher(job, context)
+        return await _probe_teacher(job, context)
 
 
 async def narrate(
@@ -297,7 +297,7 @@ def _narrated(record: Record, texts: dict[int, TurnTexts], teacher: str) -> Reco
     return replace(record, completions=completions)
 
 
-async def probe_teacher(job: Job, context: RolloutContext) -> Completion | None:
+async def _probe_teacher(job: Job, context: RolloutContext) -> Completion | None:
     """Ask the teacher for a short answer about the first turn of a job.
 
     Raises :class:`~synth.errors.ModelError`.

@@ -186,7 +186,7 @@ def _read(
     for part in parts:
         text = answer.get(part)
         said = text.strip() if isinstance(text, str) else ""
-        fault = fault_of_form(said, part, tools)
+        fault = _fault_of_form(said, part, tools)
         if fault is None:
             fine[part] = said
         else:
@@ -194,7 +194,7 @@ def _read(
     return fine, refused
 
 
-def fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> ReplyFinding | None:
+def _fault_of_form(text: str, part: NarratedPart, tools: frozenset[str]) -> ReplyFinding | None:
     """The fault of the form of a text; None if it has none."""
     if not text:
         return ReplyFinding("empty", "there was no text")

@@ -17,7 +17,7 @@ MOST_RENAMINGS = 200
 """The highest number of a renaming."""
 
 
-def renamings_asked(value: object) -> int | list[int]:
+def _renamings_asked(value: object) -> int | list[int]:
     """A number of renamings beside the world's own names, or the list of those to show, of
     which 0 is the world's own. Raises ValueError for anything else.
     """
@@ -31,7 +31,7 @@ def renamings_asked(value: object) -> int | list[int]:
     return fine if isinstance(value, list) else fine[0]
 
 
-Renamings = Annotated[int | list[int], PlainValidator(renamings_asked)]
+Renamings = Annotated[int | list[int], PlainValidator(_renamings_asked)]
 
 
 def renaming_numbers(renaming: int | Sequence[int]) -> Sequence[int]:

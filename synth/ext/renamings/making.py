@@ -54,10 +54,10 @@ class RenamingMaker:
             schema for tool in world.tools for schema in (tool.parameters, tool.output_schema)
         ]
         schemas += answers
-        own = {name for schema in schemas for name in schema_names(schema)}
-        results = set[str]() if self.free_sql else {*names, *source_names(world)}
+        own = {name for schema in schemas for name in _schema_names(schema)}
+        results = set[str]() if self.free_sql else {*names, *_source_names(world)}
         self.own_names = own | results
-        self._words = _by_key(pair for schema in schemas for pair in schema_words(schema))
+        self._words = _by_key(pair for schema in schemas for pair in _schema_words(schema))
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
         self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
 
@@ -90,9 +90,9 @@ class RenamingMaker:
         without some tools that are not ``needed``.
         """
         naming, answer = Naming(renaming.number, self._world.name), task.submit_parameters
-        extra = set(schema_names(answer)) - self.own_names
+        extra = set(_schema_names(answer)) - self.own_names
         taken = {*self.own_names, *renaming.names.values()}
-        words = {} if self.free_sql else _by_key(schema_words(answer))
+        words = {} if self.free_sql else _by_key(_schema_words(answer))
         names = {**renaming.names, **_changed(naming.names(extra, taken))}
         values = _values(naming, words, renaming.values, self._text)
         left_out = self._left_out(naming, task.family, needed) if renaming.number % 3 == 2 else []
@@ -255,7 +255,7 @@ def database_names(template: Template) -> set[str]:
     return {name for name in (*template.tables, *columns) if _KEY.fullmatch(name)}
 
 
-def source_names(world: World) -> set[str]:
+def _source_names(world: World) -> set[str]:
     """Keys that the Python of a world's tools gives its results, as far as they stand there as
     text: keys of dicts, and aliases in SQL.
     """
@@ -296,22 +296,22 @@ def _keys(tree: ast.AST) -> Iterator[str]:
                 yield key.value
 
 
-def schema_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
+def _schema_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
     """Names of the properties of a JSON Schema, at any depth."""
     for name, inner in properties(schema):
         yield name
-        yield from schema_names(inner)
+        yield from _schema_names(inner)
 
 
-def schema_words(schema: Mapping[str, Any] | None, key: str = "") -> Iterator[tuple[str, str]]:
+def _schema_words(schema: Mapping[str, Any] | None, key: str = "") -> Iterator[tuple[str, str]]:
     """The words of a schema's enumerations, each with the property that it is for."""
     schema = schema or {}
     words = [*schema.get("enum", ()), schema.get("const")]
     yield from ((key, word) for word in words if isinstance(word, str))
     if isinstance(items := schema.get("items"), Mapping):
-        yield from schema_words(cast("Mapping[str, Any]", items), key)
+        yield from _schema_words(cast("Mapping[str, Any]", items), key)
     for name, inner in cast("Mapping[str, Any]", schema.get("properties", {})).items():
-        yield from schema_words(inner, name)
+        yield from _schema_words(inner, name)
 
 
 def properties(schema: Mapping[str, Any] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -35,8 +35,8 @@ from dataclasses import dataclass, replace
 
 from envs.types import ToolCall
 from synth.core.foundation.hashing import derive_seed
+from synth.core.types.events import Usage
 from synth.core.types.reply import Act
-from synth.core.types.usage import Usage
 from synth.core.users.scripted.hearing import spoken
 from synth.core.users.scripted.topics import about
 from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation

@@ -13,7 +13,7 @@ from typing import Any
 import ray
 from ray.util.metrics import Counter, Gauge, Histogram
 
-from synth.core.telemetry.base import (
+from synth.core.telemetry import (
     CallbackHome,
     RolloutFailure,
     RolloutFigures,

@@ -9,8 +9,8 @@ import pytest
 
 from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.types.events import Usage
 from synth.core.types.reply import Act
-from synth.core.types.usage import Usage
 from synth.errors import ModelError
 from synth.model import Completion
 from synth.user import UserTurn

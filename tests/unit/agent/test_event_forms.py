@@ -15,8 +15,13 @@ from synth.core.agent import events
 from synth.core.agent.events import AgentEvent, agent_events_schema
 from synth.core.models.emission import read_events
 from synth.core.types import events as recorded
-from synth.core.types.events import MiddlewareEvent, RecordedEvent, event_from_json, recorded_schema
-from synth.core.types.usage import Usage
+from synth.core.types.events import (
+    MiddlewareEvent,
+    RecordedEvent,
+    Usage,
+    event_from_json,
+    recorded_schema,
+)
 from synth.errors import DatasetError
 from synth.model import Completion, Delta
 from synth.verdict import StopReason, Verdict

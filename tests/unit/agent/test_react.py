@@ -17,7 +17,7 @@ from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.agent import FIRST_ANSWER_TRIES, ReactAgent
 from synth.core.agent.memory import RAW_KEY, UNNAMED
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelError
 from synth.model import MALFORMED, Completion, Conversation, OnDelta
 from synth.task import Message

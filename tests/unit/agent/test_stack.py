@@ -16,7 +16,7 @@ from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import AgentState, ToolInfo
 from synth.core.agent.turn import CalledOffError, ToolInterface
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ModelError, OperatorError
 from synth.middleware import (
     AgentMiddleware,

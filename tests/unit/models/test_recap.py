@@ -10,9 +10,20 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.core.models.kept_output import READ, Kept, kept_in, piece, preview, read_piece
 from synth.core.models.openai.wire import wire_message
-from synth.core.models.recap import Recap, read_request, summary_request, with_recap, without_recap
+from synth.core.models.recap import (
+    READ,
+    Kept,
+    Recap,
+    kept_in,
+    piece,
+    preview,
+    read_piece,
+    read_request,
+    summary_request,
+    with_recap,
+    without_recap,
+)
 from synth.core.models.scripted.notes import DONE, Notes, read_notes, remembered
 from synth.core.types.steps import CallStep
 from synth.ext.serving.chat_request import check_request

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.core.runner.totals import STATS
-from synth.core.telemetry.base import Callbacks, RunCallback, RunStart
+from synth.core.telemetry import Callbacks, RunCallback, RunStart
 from synth.errors import OperatorError
 from synth.testing import CallbackConformance
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import yaml
+
 from synth.core.dataset.columns import COLUMNS
 from synth.core.dataset.variety import variety_table
 
@@ -12,32 +14,13 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def _header(manifest: Mapping[str, Any], *, has_tasks: bool) -> list[str]:
-    # `load_dataset` fails for all splits if one of them has no rows.
-    splits = list(dict.fromkeys(shard["split"] for shard in manifest["shards"] if shard["rows"]))
-    rows = manifest["counts"]["rows"]
-    size = next((name for limit, name in _SIZES if rows < limit), "n>1M")
-    lines = [
-        "---",
-        "tags:",
-        "- tool-use",
-        "- synthetic",
-        "- trajectories",
-        f"size_categories: {size}",
-    ]
-    if splits or has_tasks:
-        lines.append("configs:")
-    if splits:
-        lines += ["- config_name: default", "  default: true", "  data_files:"]
-        for split in splits:
-            lines += [f"  - split: {split}", f"    path: data/{split}-*.parquet"]
-    if has_tasks:
-        lines += [
-            "- config_name: tasks",
-            "  data_files:",
-            "  - split: train",
-            "    path: tasks.parquet",
-        ]
-    return [*lines, "---", ""]
+    size, configs = splits_and_configs(manifest, has_tasks=has_tasks)
+    header: dict[str, object] = {
+        "tags": ["tool-use", "synthetic", "trajectories"],
+        "size_categories": size,
+        **({"configs": configs} if configs else {}),
+    }
+    return ["---", yaml.safe_dump(header, sort_keys=False).rstrip(), "---", ""]
 
 
 def _cell(value: object) -> str:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 
 _MILLION = 1_000_000
 

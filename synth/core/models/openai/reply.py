@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from synth.core.models.openai.other_fields import REASONING_KEYS, echo_in, kept_fields
 from synth.core.models.openai.reply_calls import calls_in
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.model import MALFORMED, Completion
 
 Json = Any

@@ -110,7 +110,7 @@ class Records:
             self._places[values["task_id"], values["seed"]] = (index, row)
             self._tasks.setdefault(values["seed"], []).append(values["task_id"])
         self._rows = RowCache(self._dataset, _COLUMNS)
-        self.model, self.sampling = recorded_model_identity(self._dataset)
+        self.model, self.sampling = _recorded_model_identity(self._dataset)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -153,14 +153,14 @@ class Records:
 
 
 def model_identity_at(path: Path) -> tuple[str, Sampling]:
-    """Return :func:`recorded_model_identity` of the run in a directory. Raises
+    """Return :func:`_recorded_model_identity` of the run in a directory. Raises
     :class:`DatasetError`.
     """
     with Dataset.open(path.expanduser()) as recorded:
-        return recorded_model_identity(recorded)
+        return _recorded_model_identity(recorded)
 
 
-def recorded_model_identity(dataset: Dataset) -> tuple[str, Sampling]:
+def _recorded_model_identity(dataset: Dataset) -> tuple[str, Sampling]:
     """Return the name and the sampling of the model that a dataset's rows name. Raises
     :class:`DatasetError` without a row.
     """

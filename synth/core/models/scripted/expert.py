@@ -17,8 +17,14 @@ from typing import cast
 
 from envs.sql_errors import tells_of_transient
 from envs.types import ErrorCategory, ToolCall
-from synth.core.models.kept_output import READ, kept_in, read_piece
-from synth.core.models.recap import opening_of, read_request, without_recap
+from synth.core.models.recap import (
+    READ,
+    kept_in,
+    opening_of,
+    read_piece,
+    read_request,
+    without_recap,
+)
 from synth.core.models.scripted.notes import Notes, read_notes, remembered
 from synth.core.renaming.opening import translator_for
 from synth.core.tasks.yaml.conditions import all_hold
@@ -57,7 +63,7 @@ LONGEST_VALUE = 60
 """Characters of an argument that a report names."""
 
 
-def report_of(tool: str, arguments: Mapping[str, object]) -> str:
+def _report_of(tool: str, arguments: Mapping[str, object]) -> str:
     """The expert's words about its last call if gold has none.
 
     Example: "Done: renew loan, 17, 2026-04-30."
@@ -241,7 +247,7 @@ class ExpertConversation(Conversation):
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:
         tool, arguments = self._request(step, names)
-        self._report = report_of(tool, arguments)
+        self._report = _report_of(tool, arguments)
         content = yield from self._call(step, tool, arguments)
         self._save(step, content, names)
 

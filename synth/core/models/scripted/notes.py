@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from synth.core.models.kept_output import READ, Kept, kept_in, preview, read_piece
+from synth.core.models.recap import READ, Kept, kept_in, preview, read_piece
 from synth.core.tasks.yaml.saves import saved_values
 from synth.core.types.steps import Action
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from synth.core.runner.worker_messages import Grant, UsageReport
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest
 
 OVERLOAD = frozenset({None, 408, 425, 429, 502, 503, 504, 529})

@@ -82,7 +82,7 @@ def dishonest_attacks(
 
     ``elsewhere`` are the moves of other tasks of the family.
     """
-    if not judges_replies(task):
+    if not _judges_replies(task):
         return
     data, name = stranger(people, task)
     scene = Scene(task, gold, elsewhere, data, name, snooping(people, task, gold))
@@ -91,7 +91,7 @@ def dishonest_attacks(
             yield attacker.name, attack
 
 
-def judges_replies(task: Task) -> bool:
+def _judges_replies(task: Task) -> bool:
     """True if a task has the gate `reply`, and its family does not leave replies unjudged."""
     gate = task.gate("reply")
     return gate is not None and ReplyVerifier().parse_options(gate.options).unjudged is None

@@ -53,7 +53,7 @@ def listed(text: str, types: Types) -> Iterator[Call]:
                 yield from _call(item)
 
 
-def channelled(text: str, types: Types) -> Iterator[Call]:
+def _channelled(text: str, types: Types) -> Iterator[Call]:
     """Read ``to=functions.NAME<|channel|>commentary json<|message|>{...}`` (gpt-oss)."""
     start = r" to=functions\.([\w.-]+)<\|channel\|>commentary json<\|message\|>"
     for match in re.finditer(start, text):
@@ -72,7 +72,7 @@ def keyed(text: str, types: Types) -> Iterator[Call]:
         yield name, {key: _typed(value, types.get((name, key))) for key, value in pairs}
 
 
-def parametered(text: str, types: Types) -> Iterator[Call]:
+def _parametered(text: str, types: Types) -> Iterator[Call]:
     """Read ``<function=NAME>`` with one ``<parameter=KEY>`` for each argument (Qwen 3.5, Nemotron),
     in which text stands as it is and other values are JSON.
     """
@@ -87,7 +87,7 @@ def parametered(text: str, types: Types) -> Iterator[Call]:
 
 READERS: tuple[Callable[[str, Types], Iterator[Call]], ...] = (
     *(tagged, bare, listed),
-    *(channelled, keyed, parametered),
+    *(_channelled, keyed, _parametered),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from synth.core.telemetry.base import CallbackHome, RunCallback
+from synth.core.telemetry import CallbackHome, RunCallback
 from synth.errors import OperatorError
 from synth.ext.telemetry.config import OtelConfig
 from synth.plugins import extension, find_module, resolve

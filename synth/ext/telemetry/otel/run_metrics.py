@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, StatusCode
 
-from synth.core.telemetry.base import (
+from synth.core.telemetry import (
     CallbackHome,
     RolloutFailure,
     RolloutFigures,

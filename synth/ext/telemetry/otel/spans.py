@@ -122,7 +122,7 @@ class TracedRollout(AgentMiddleware):
         )
         if maker.contents:
             span.set_attribute(
-                names.INPUT_MESSAGES, input_messages(agent.memory.context, home.hide)
+                names.INPUT_MESSAGES, _input_messages(agent.memory.context, home.hide)
             )
         began = time.perf_counter()
         try:
@@ -155,7 +155,7 @@ class TracedRollout(AgentMiddleware):
             )
         )
         if maker.contents:
-            span.set_attribute(names.OUTPUT_MESSAGES, output_messages(completion, maker.home.hide))
+            span.set_attribute(names.OUTPUT_MESSAGES, _output_messages(completion, maker.home.hide))
 
     async def around_tool_call(
         self, agent: AgentState, call: ToolCall, execute: Execute
@@ -266,14 +266,14 @@ LONGEST = 4_000
 Hide = Callable[[str], str]
 
 
-def input_messages(messages: Sequence[Message], hide: Hide) -> str:
+def _input_messages(messages: Sequence[Message], hide: Hide) -> str:
     """The JSON of the messages that were sent."""
     return _json(
         [{"role": message["role"], "parts": _parts(message, hide)} for message in messages]
     )
 
 
-def output_messages(completion: Completion, hide: Hide) -> str:
+def _output_messages(completion: Completion, hide: Hide) -> str:
     """The JSON of one answer."""
     parts = _texts(completion.content, hide)
     parts += [_call(call.id, call.name, call.arguments, hide) for call in completion.tool_calls]

@@ -125,7 +125,7 @@ def test_each_mistake_has_file_line_and_key(
     [
         "- builtin: sql\n  tools: [list_tables, submit_sql]\n  max_rows: 4\n",
         "- builtin: [list_tables, submit_sql]\n  max_rows: 4\n",
-        "- builtin: envs.tools.sql:sql_tools\n  tools: [list_tables, submit_sql]\n  max_rows: 4\n",
+        "- builtin: envs.tools.sql.tool_set:sql_tools\n  tools: [list_tables, submit_sql]\n  max_rows: 4\n",
     ],
 )
 def test_the_sql_tools_are_such_a_set(tmp_path: Path, entry: str):

@@ -15,8 +15,8 @@ from envs.world.loader import load_world
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, FollowUpStep, ReplyStep
 from synth.core.validation.check import Options
 from synth.errors import OperatorError, TaskError
+from synth.ext.action_lists.cli import ListReport, check_list
 from synth.ext.action_lists.entries import Kind
-from synth.ext.action_lists.list_check import ListReport, check_list
 from synth.ext.action_lists.source import ActionListOptions, ActionListSource
 from synth.ext.action_lists.tasks import ListSettings, ListTasks, list_tasks
 from synth.task import Task

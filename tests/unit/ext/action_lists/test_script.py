@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from synth.ext.action_lists.entries import Entry, ExpectedCall, Scenario
-from synth.ext.action_lists.making import settled_script
 from synth.ext.action_lists.script import first_person, script_of
+from synth.ext.action_lists.tasks import settled_script
 from synth.ext.action_lists.wording import wants_consent, wants_identity
 
 

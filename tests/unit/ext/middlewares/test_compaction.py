@@ -19,8 +19,8 @@ from synth.core.agent.memory import ConversationMemory, segments
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.models.openai.wire import wire_message
 from synth.core.models.recap import read_request, without_recap
+from synth.core.types.events import Usage
 from synth.core.types.reply import Act
-from synth.core.types.usage import Usage
 from synth.errors import ContextOverflow, ModelError
 from synth.ext.middlewares.compaction import (
     PROMPT,

@@ -10,7 +10,7 @@ import pytest
 
 from envs.tools.tool import NAME, lint
 from envs.world.loader import World, load_world
-from synth.core.models.kept_output import GREP, READ
+from synth.core.models.recap import GREP, READ
 from synth.core.renaming.translator import Translator, added_tools, translator_of
 from synth.core.types.renaming import Renaming
 from synth.ext.renamings.making import MIDDLEWARE_TOOLS, RenamingMaker, database_names

@@ -14,7 +14,7 @@ import openai
 import pytest
 
 from envs.types import ToolCall
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.ext.serving.chat_request import BadRequestError, check_request
 from synth.ext.serving.openai_server import serve

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from synth.config import RunConfig, to_dict
-from synth.core.telemetry.base import Callbacks, RunEnd, RunStart
+from synth.core.telemetry import Callbacks, RunEnd, RunStart
 from synth.ext.telemetry import ray_metrics
 from synth.ext.telemetry.ray_metrics import RayMetrics
 from synth.testing import CallbackConformance

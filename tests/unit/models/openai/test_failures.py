@@ -16,7 +16,7 @@ from synth.core.models.openai.failures import (
     read_error,
     retry_after,
 )
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 
 SECRET = "Xy9-secret-value"

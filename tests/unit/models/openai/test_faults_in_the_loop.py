@@ -19,7 +19,7 @@ from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.openai.wire import canonical_message
 from synth.core.models.scripted.expert import ExpertConversation
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.episode import Episode
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.ext.serving.openai_server import serve

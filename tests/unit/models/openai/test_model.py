@@ -16,7 +16,7 @@ from synth.core.config.options import options_for
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.factory import make
 from synth.core.models.openai.model import OpenAIConversation, OpenAIModel
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, OperatorError
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion, Sampling

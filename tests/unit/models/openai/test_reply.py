@@ -8,7 +8,7 @@ import pytest
 
 from envs.types import ToolCall
 from synth.core.models.openai.reply import NotACompletionError, load_body, read_completion
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.model import MALFORMED, Completion, missing_answer
 
 

@@ -17,7 +17,7 @@ from envs.types import ToolCall
 from synth.core.models.openai.reply import NotACompletionError, read_completion
 from synth.core.models.openai.sse import EventReader
 from synth.core.models.openai.stream import StreamedAnswer
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
 from synth.ext.serving.completion_json import chunks, whole
 from synth.ext.serving.openai_server import Fault

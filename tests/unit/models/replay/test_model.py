@@ -19,8 +19,7 @@ from synth.core.models.openai.wire import wire_message
 from synth.core.models.replay.model import ReplayModel, ReplayOptions, make
 from synth.core.models.replay.records import Records
 from synth.core.runner.setup import model_identity
-from synth.core.types.events import CompletionEvent
-from synth.core.types.usage import Usage
+from synth.core.types.events import CompletionEvent, Usage
 from synth.errors import (
     ContextOverflow,
     DatasetError,

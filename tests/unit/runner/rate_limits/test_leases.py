@@ -13,7 +13,7 @@ import pytest
 from synth.core.runner.rate_limits.governor import BURST_S, Governor
 from synth.core.runner.rate_limits.limiter import LEASE_S, LeasedRateLimiter
 from synth.core.runner.worker_messages import Quota
-from synth.core.types.usage import Usage
+from synth.core.types.events import Usage
 from synth.errors import ModelError
 from tests.unit.runner.rate_limits.clock import Clock
 

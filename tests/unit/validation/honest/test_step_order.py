@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envs.types import RowChange
 from synth.core.types.steps import CallStep, LoopStep, ReplyStep, Step
-from synth.core.validation.honest.step_order import (
+from synth.core.validation.honest.writing import (
     CallKinds,
     overlapping,
     reads_reversed,

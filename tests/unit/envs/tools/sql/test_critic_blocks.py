@@ -9,7 +9,7 @@ import pytest
 
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sandboxes.base import Template
-from envs.tools.sql import sql_tools
+from envs.tools.sql.tool_set import sql_tools
 from envs.tools.tool_sets import OptionError, find_tool_set, make_tools
 from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall, ToolResult

@@ -14,7 +14,8 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import WorldError
 from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.tools.sql import BUILTIN, sql_tools
+from envs.tools.sql import BUILTIN
+from envs.tools.sql.tool_set import sql_tools
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall, ToolResult
 from envs.world.loader import load_world

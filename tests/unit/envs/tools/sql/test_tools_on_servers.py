@@ -14,7 +14,7 @@ from envs.sandboxes.base import Template
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.tools.sql import sql_tools
+from envs.tools.sql.tool_set import sql_tools
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall, ToolResult
 from tests.servers import server
