@@ -15,7 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from envs.errors import SandboxError
 from envs.processes.wire import BEGUN, receive, send
@@ -30,6 +30,12 @@ SIZE = max(2, os.cpu_count() or 1)
 
 KEEP = 4
 """Pools that stay open though nobody uses them."""
+
+
+ATTEMPTS = 20
+"""Processes that may be killed before one of them sets to work."""
+
+A = TypeVar("A")
 
 
 class ChildLost(Exception):
@@ -160,6 +166,24 @@ class Pool:
             raise
         else:
             self._give_back(child)
+
+    def ask(
+        self, put: Callable[[Child], A], prefer: Callable[[Child], bool] = lambda _: False
+    ) -> A:
+        """The answer of the child that ``put`` asks. A child that was lost before it began has lost
+        nothing: another one is asked.
+
+        Raises :class:`ChildLost` where it had begun or was too slow, and what :meth:`lease` and
+        ``put`` raise.
+        """
+        for _ in range(ATTEMPTS):
+            try:
+                with self.lease(prefer) as child:
+                    return put(child)
+            except ChildLost as lost:
+                if lost.begun or lost.late:
+                    raise
+        raise SandboxError("the processes for SQL are killed before they can set to work")
 
     def _take(self, prefer: Callable[[Child], bool]) -> Child:
         with self._changed:

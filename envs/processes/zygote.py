@@ -150,6 +150,20 @@ def _settle(zygote: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
 
 
+def limit(kind: int, value: int) -> None:
+    """Bound this process, within what it may take at all; ``kind`` is of :mod:`resource`."""
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
+def limit_space(more: int) -> None:
+    """Bound the address space to so many bytes beyond what this process has, on Linux."""
+    status = Path("/proc/self/statm")
+    if status.exists():
+        used = int(status.read_text("ascii").split()[0]) * resource.getpagesize()
+        limit(resource.RLIMIT_AS, used + more)
+
+
 def _as_it_travels(error: BaseException) -> BaseException:
     """The error, or its name and words where it does not survive pickling."""
     try:

@@ -15,12 +15,12 @@ import resource
 import signal
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import apsw
 
 from envs.audit import Trace, traced
 from envs.environments.database import DatabaseExecutableEnvironment
+from envs.processes.zygote import limit, limit_space
 from envs.sandboxes.sqlite.pages import Base, Pages
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox
 from envs.sandboxes.sqlite.subprocess_call import STATEMENTS, Plan, Question, SubprocessReply
@@ -58,7 +58,8 @@ def prepare(folder: str, digest: str) -> Service:
 def answer(service: Service, question: Question, descriptors: list[int]) -> SubprocessReply:
     """Run one call. Raises what the call raises in place."""
     if question.plan is not None:
-        _bound_space(os.fstat(descriptors[0]).st_size)
+        apsw.hard_heap_limit(HEAP_BYTES)
+        limit_space(os.fstat(descriptors[0]).st_size + SPACE_BYTES)  # the file is mapped next
         service.templates[question.template] = (Base.at(descriptors[0]), question.plan)
     base, plan = service.templates[question.template]
     if question.state is not None:
@@ -90,25 +91,9 @@ def _alarm(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0 if seconds == 0 else max(seconds, 0) + GRACE_S)
 
 
-def _bound_space(more: int) -> None:
-    """Bound the memory of this process, which is about to map a file of that many bytes."""
-    apsw.hard_heap_limit(HEAP_BYTES)
-    status = Path("/proc/self/statm")  # Linux's
-    if status.exists():
-        used = int(status.read_text("ascii").split()[0]) * resource.getpagesize()
-        _limit(resource.RLIMIT_AS, used + more + SPACE_BYTES)
-
-
 def _bound_time(timeout_ms: int | None) -> None:
     """Bound this call's time on the processor: the count goes over the life of the process."""
     if timeout_ms is not None:
         usage = resource.getrusage(resource.RUSAGE_SELF)
-        _limit(
-            resource.RLIMIT_CPU,
-            math.ceil(usage.ru_utime + usage.ru_stime + STATEMENTS * timeout_ms / 1000) + 1,
-        )
-
-
-def _limit(kind: int, value: int) -> None:
-    hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+        spent = usage.ru_utime + usage.ru_stime
+        limit(resource.RLIMIT_CPU, math.ceil(spent + STATEMENTS * timeout_ms / 1000) + 1)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from envs.errors import SandboxError
-from envs.processes import ChildLost, Pool
+from envs.processes import Child, ChildLost, Pool
 from envs.sandboxes.attached.access import CONNECT_S
 from envs.sandboxes.attached.clock import pinned
 from envs.sandboxes.attached.service import (
@@ -25,9 +25,6 @@ from envs.types import ErrorCategory, Limits
 
 GRACE_S = 0.5
 """Seconds past its time in which a statement may still be ended by the database itself."""
-
-ATTEMPTS = 5
-"""Processes that may be lost before one of them sets to work."""
 
 
 class ReadCall(ContainedCall):
@@ -76,23 +73,22 @@ class ReadCall(ContainedCall):
     def _asked(self, question: StatementQuestion) -> StatementResult:
         timeout = question.timeout_ms
         seconds = None if timeout is None else timeout / 1000 + GRACE_S
-        for _ in range(ATTEMPTS):
-            try:
-                with self._pool.lease() as child:
-                    if not child.knows.get("connected"):
-                        child.ask(StatementQuestion(), (), 3 * CONNECT_S)
-                        child.knows["connected"] = True
-                        child.begun = False
-                    return child.ask(question, (), seconds)
-            except ChildLost as lost:
-                if lost.late:
-                    raise timeout_error() from None
-                if lost.begun:
-                    raise RefusedStatementError(
-                        "the statement needs more memory than it may take",
-                        ErrorCategory.LIMIT_EXCEEDED,
-                    ) from None
-        raise SandboxError("the processes that read the attached database do not start")
+
+        def put(child: Child) -> StatementResult:
+            if not child.knows.get("connected"):
+                child.ask(StatementQuestion(), (), 3 * CONNECT_S)
+                child.knows["connected"] = True
+                child.begun = False
+            return child.ask(question, (), seconds)
+
+        try:
+            return self._pool.ask(put)
+        except ChildLost as lost:
+            if lost.late:
+                raise timeout_error() from None
+            raise RefusedStatementError(
+                "the statement needs more memory than it may take", ErrorCategory.LIMIT_EXCEEDED
+            ) from None
 
     def error(self, words: str, category: ErrorCategory) -> Exception:
         """An error of the driver's family in words of ours; its ``category`` sorts it."""

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
-import resource
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 
 from envs.errors import EnvsError
+from envs.processes.zygote import limit_space
 from envs.sandboxes.attached.access import Access, access_of
 from envs.sandboxes.server.cursor import MAX_ROWS_BYTES, StatementResult
 from envs.types import ErrorCategory
@@ -75,7 +74,7 @@ class Reader:
             held.detach()
             self.raw = held.dbapi_connection
             self.access.prepare(self.raw)
-            _bound_space()
+            limit_space(SPACE_BYTES)
         return self.raw
 
     def hang_up(self) -> None:
@@ -181,13 +180,3 @@ def _portable(error: BaseException, access: Access, driver: Any) -> BaseExceptio
     names = [kind.__name__ for kind in type(error).__mro__]
     kind = next((name for name in _KINDS if name in names), "DatabaseError")
     return getattr(driver, kind, driver.Error)(words)
-
-
-def _bound_space() -> None:
-    status = Path("/proc/self/statm")  # Linux's
-    if status.exists():
-        used = int(status.read_text("ascii").split()[0]) * resource.getpagesize()
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        most = used + SPACE_BYTES
-        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -8,7 +8,6 @@ Nothing else is ever touched.
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 import secrets
@@ -33,8 +32,6 @@ from envs.sandboxes.server.admin_session import (
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
 
 T = TypeVar("T")
-
-_log = logging.getLogger(__name__)
 
 _TOKEN = re.compile(r"envs_[0-9a-f]{12}")
 
@@ -73,6 +70,7 @@ class MariaDBServer(AdminSession):
     """
 
     server_name = "MariaDB"
+    driver_error = err.MySQLError
 
     def __init__(self, url: sqlalchemy.URL, *, sweep: bool = True) -> None:
         token = f"envs_{secrets.token_hex(6)}"
@@ -82,6 +80,7 @@ class MariaDBServer(AdminSession):
         self._drops = ControlConnection(self._open_drops, _DRIVER)
         self._reader = ControlConnection(self._open_reader, _DRIVER)
         self._killer = ControlConnection(self.connect, _DRIVER, wait_s=0)
+        self.controls = (self._drops, self._reader, self._killer, self._admin)
         try:
             if sweep:
                 self.sweep()
@@ -258,7 +257,8 @@ class MariaDBServer(AdminSession):
         """End a session, or only its statement, from outside, without waiting for the other
         connections.
         """
-        self._with(self._killer, lambda connection: _end(connection, thread, query=query))
+        with self._refusals():
+            self._with(self._killer, lambda connection: _end(connection, thread, query=query))
 
     def size(self, database: str) -> int:
         sql = (
@@ -284,28 +284,8 @@ class MariaDBServer(AdminSession):
                     f"DELETE FROM {self.token}.made WHERE kind = 'database' AND name = '{name}'"
                 )
 
-        try:
+        with self._refusals():
             self._with(self._drops, work)
-        except err.Error as error:
-            raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
-
-    def _hold_lock(self) -> None:
-        try:
-            self._ask("SELECT 1")
-        except err.Error as error:
-            raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
-
-    def _drop_everything(self) -> None:
-        try:
-            self._remove(self.token)
-        except err.Error as error:
-            raise SandboxError(f"MariaDB refused: {error.args[-1]}") from error
-        finally:
-            self._close_connections()
-
-    def _close_connections(self) -> None:
-        for connection in (self._drops, self._reader, self._killer, self._admin):
-            connection.close()
 
     def _make_user(self, name: str, limits: str = "") -> None:
         self._ask(f"REPLACE INTO {self.token}.made VALUES ('user', '{name}')")
@@ -358,17 +338,6 @@ class MariaDBServer(AdminSession):
         connected = {str(name).rpartition("_")[0] for (name,) in users}
         return [token for token in homes if token not in connected]
 
-    def _remove_orphan(self, token: str, until: float) -> None:
-        """A dead process's last DROP may still run: an object that disappears meanwhile needs no
-        removal.
-        """
-        try:
-            self._remove(token, until)
-        except (err.MySQLError, SandboxError) as error:
-            _log.info(
-                "what %s left on the MariaDB server stays for the next start: %s", token, error
-            )
-
     def _remove(self, token: str, until: float = math.inf) -> None:
         assert _TOKEN.fullmatch(token)
         for kind, name in self._made(token):
@@ -390,6 +359,9 @@ class MariaDBServer(AdminSession):
                 _drop_database(connection, name)
 
         self._with(self._drops, work)
+
+    def _words(self, error: Exception) -> str:
+        return str(error.args[-1])
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         return self._with(self._admin, lambda connection: connection.rows(sql))

@@ -78,10 +78,7 @@ class MariaDBSession(ServerSession):
         self._open()
 
     def _end(self) -> None:
-        try:
-            self._end_thread(self.thread)
-        except err.Error as error:
-            raise SandboxError(f"MariaDB refused: {error}") from error
+        self._end_thread(self.thread)
 
     def _fileno(self) -> int:
         return self.connection.fileno()

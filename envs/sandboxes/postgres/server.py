@@ -8,7 +8,6 @@ process to start removes. Nothing else is ever touched.
 
 from __future__ import annotations
 
-import logging
 import math
 import secrets
 import threading
@@ -35,8 +34,6 @@ from envs.sandboxes.server.admin_session import (
 )
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
 from envs.session_settings import POSTGRES
-
-_log = logging.getLogger(__name__)
 
 MARK = "made by envs.sandboxes; removed when its process is gone"
 
@@ -91,6 +88,7 @@ class PostgresServer(AdminSession):
     """
 
     server_name = "PostgreSQL"
+    driver_error = psycopg.Error
 
     def __init__(self, url: sqlalchemy.URL, *, sweep: bool = True) -> None:
         token = secrets.token_hex(6)
@@ -102,6 +100,7 @@ class PostgresServer(AdminSession):
         self._admin = ControlConnection(self._open_admin, _DRIVER)
         self._drops = ControlConnection(lambda: self._open_bounded(DROP_S), _DRIVER)
         self._watch = ControlConnection(lambda: self._open_bounded(CONNECT_S), _DRIVER, wait_s=0)
+        self.controls = (self._drops, self._watch, self._admin)
         try:
             if sweep:
                 self.sweep()
@@ -246,22 +245,6 @@ class PostgresServer(AdminSession):
         """The size of a session's database, and the end of the session."""
         return lambda: self.weigh(pid)[1], lambda: self.terminate(pid)
 
-    def _hold_lock(self) -> None:
-        try:
-            self._ask("SELECT")
-        except psycopg.Error as error:  # while it connected
-            raise SandboxError(f"PostgreSQL refused: {first_line(error)}") from error
-
-    def _drop_everything(self) -> None:
-        try:
-            self._remove(self.token)
-        finally:
-            self._close_connections()
-
-    def _close_connections(self) -> None:
-        for connection in (self._drops, self._watch, self._admin):
-            connection.close()
-
     def _make_role(self, name: str, options: str) -> None:
         settings = "; ".join(f"ALTER ROLE {name} SET {setting}" for setting in _ROLE_SETTINGS)
         self._ask(
@@ -323,17 +306,6 @@ class PostgresServer(AdminSession):
         }
         return sorted(token for token in tokens - connected if int(token[:8], 16) not in alive)
 
-    def _remove_orphan(self, token: str, until: float) -> None:
-        """Another process may remove the same orphan (the lock is one database's), or a dead
-        process's last DROP may still run: either may finish it.
-        """
-        try:
-            self._remove(token, until)
-        except SandboxError as error:
-            _log.info(
-                "what %s left on the PostgreSQL server stays for the next start: %s", token, error
-            )
-
     def _remove(self, token: str, until: float = math.inf) -> None:
         if not self._superuser and f"envs_{token}_owner" in self._roles(token):
             self._ask(f"GRANT envs_{token}_owner TO CURRENT_USER")
@@ -357,6 +329,9 @@ class PostgresServer(AdminSession):
             f" 'pg_authid'::regclass WHERE rolname ~ '^envs_{token}_' AND description = '{MARK}'"
         )
         return [str(name) for (name,) in rows]
+
+    def _words(self, error: Exception) -> str:
+        return first_line(error)
 
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
         return self._say(self._admin, sql)

@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import secrets
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import sqlalchemy
 
 from envs.errors import DatabaseConfigError, EnvsError, NoRoomError, SandboxError
+from envs.sandboxes.server.control_connection import ControlConnection
 from envs.sandboxes.server.idle_copies import IdleCopies
 
 _log = logging.getLogger(__name__)
@@ -70,8 +73,13 @@ class AdminSession(ABC):
     since other processes remove what belongs to nobody. Safe for threads.
     """
 
-    server_name: str
+    server_name: ClassVar[str]
     """As the operator knows it."""
+
+    driver_error: ClassVar[type[Exception]]
+
+    controls: Sequence[ControlConnection[Any]] = ()
+    """The connections of this session; they are closed in this order."""
 
     def __init__(self, url: sqlalchemy.URL, token: str, prefix: str) -> None:
         self.url = url
@@ -107,20 +115,45 @@ class AdminSession(ABC):
         """Make an empty database for a template, and return its name."""
 
     @abstractmethod
-    def _hold_lock(self) -> None:
-        """Use the connection that holds the lock, which takes both again where they were lost.
-        Raises SandboxError or DatabaseConfigError where that fails.
+    def _ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement on the connection that holds the lock, which takes both again
+        where they were lost.
         """
+
+    @abstractmethod
+    def _remove(self, token: str, until: float = math.inf) -> None:
+        """Remove what the process of that token made."""
+
+    @abstractmethod
+    def _words(self, error: Exception) -> str:
+        """The words of a driver's error."""
 
     @abstractmethod
     def _drop(self, removal: Removal) -> None:
         """Drop within DROP_S, on a connection of its own. SandboxError where that fails."""
 
-    @abstractmethod
-    def _drop_everything(self) -> None:
-        """Remove what is left of this process and end its connections; SandboxError where some of
-        it stays.
+    @contextmanager
+    def _refusals(self) -> Generator[None]:
+        """Context in which an error of the driver becomes a SandboxError."""
+        try:
+            yield
+        except self.driver_error as error:
+            raise SandboxError(f"{self.server_name} refused: {self._words(error)}") from error
+
+    def _close_connections(self) -> None:
+        for connection in self.controls:
+            connection.close()
+
+    def _remove_orphan(self, token: str, until: float) -> None:
+        """Another process may remove the same orphan, or a dead process's last DROP may still run:
+        either may finish it.
         """
+        try:
+            with self._refusals():
+                self._remove(token, until)
+        except SandboxError as error:
+            words = "what %s left on %s stays for the next start: %s"
+            _log.info(words, token, self.server_name, error)
 
     def _start(self) -> None:
         self._started = True
@@ -129,7 +162,8 @@ class AdminSession(ABC):
     def _keep(self) -> None:
         while not self._closing.wait(KEEP_S):
             try:
-                self._hold_lock()
+                with self._refusals():
+                    self._ask("SELECT 1")
             except (SandboxError, DatabaseConfigError) as error:
                 _log.info("the lock on %s is not held for now: %s", self.server_name, error)
 
@@ -209,7 +243,11 @@ class AdminSession(ABC):
         self._closing.set()
         self._dropper.shutdown(wait=True)
         try:
-            self._drop_everything()
+            try:
+                with self._refusals():
+                    self._remove(self.token)
+            finally:
+                self._close_connections()
         except SandboxError as error:
             _log.warning(
                 "databases named %s_... stay on %s (%s): the next run, or `synth clean`, removes"

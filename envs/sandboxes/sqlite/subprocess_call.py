@@ -17,7 +17,6 @@ import apsw
 from sqlalchemy.exc import DBAPIError
 
 from envs.audit import AuditedStatement
-from envs.errors import SandboxError
 from envs.processes import Child, ChildLost, Pool
 from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from envs.sandboxes.sqlite.change_recorder import Ends
@@ -30,9 +29,6 @@ STATEMENTS = 10
 """A call in another process is killed when it takes as long as so many statements may take, and a
 second more.
 """
-
-ATTEMPTS = 20
-"""Processes that may be killed before one of them sets to work."""
 
 TEMPLATES = 8
 """Templates that a process is told of; one that knows more is let go."""
@@ -95,20 +91,7 @@ class SubprocessReply:
 
 
 def ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
-    """Let a process answer. Raises :class:`ChildLost`, and the errors that the call raised there.
-
-    A process that was killed before it began has lost nothing: another one is asked.
-    """
-    for _ in range(ATTEMPTS):
-        try:
-            return _ask(pool, question, base)
-        except ChildLost as lost:
-            if lost.begun or lost.late:
-                raise
-    raise SandboxError("the processes for free SQL are killed before they can set to work")
-
-
-def _ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
+    """Let a process answer. Raises :class:`ChildLost`, and the errors that the call raised there."""
     plan = question.plan
     assert plan is not None, "what may be left out is left out here"
     held = (question.sandbox, question.version)
@@ -118,7 +101,8 @@ def _ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
 
     timeout = question.limits.statement_timeout_ms
     seconds = None if timeout is None else STATEMENTS * timeout / 1000 + 1
-    with pool.lease(holds) as child:
+
+    def put(child: Child) -> SubprocessReply:
         templates: set[int] = child.knows.setdefault("templates", set())
         asked = replace(
             question,
@@ -131,7 +115,9 @@ def _ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
         templates.add(plan.number)
         child.knows["sandbox"] = (question.sandbox, question.version + bool(answer.pages))
         child.spent |= len(templates) > TEMPLATES
-    return answer
+        return answer
+
+    return pool.ask(put, holds)
 
 
 def killed(lost: ChildLost, tables: Mapping[str, Table]) -> ToolResult:

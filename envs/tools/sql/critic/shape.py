@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from envs.tools.sql.critic.frame import (
     Frame,
-    Source,
     conditions,
     inside,
     is_always_true,
@@ -70,6 +69,11 @@ class _Groups:
         for alias, group in self._group.items():
             if group in merged:
                 self._group[alias] = min(merged)
+
+    def reached(self, start: set[str]) -> set[str]:
+        """Tables of the groups that hold a table of ``start``, or a pinned one."""
+        begun = {self._group[alias] for alias in self._pinned | start if alias in self._group}
+        return {alias for alias, group in self._group.items() if group in begun}
 
     def unjoined(self) -> list[str]:
         return sorted({*self._group.values()} - {self._group[alias] for alias in self._pinned})
@@ -134,14 +138,11 @@ def _determined(select: exp.Select, frame: Frame, group: exp.Group | None) -> se
     """Sources of which a column is grouped by, or equals a value or a column of another such
     source.
     """
-    found = _grouped_by(select, frame, group) if group is not None else set[str]()
-    links = _equalities(select, frame)
-    before = -1
-    while len(found) > before:
-        before = len(found)
-        for source, partner in links:
-            if source is not None and (partner is None or partner.alias in found):
-                found.add(source.alias)
+    groups = _Groups([source.alias for source in frame.sources])
+    for condition in conditions(select):
+        if isinstance(condition, exp.EQ) and (mentioned := _mentioned(condition, frame)):
+            groups.add(condition, mentioned)
+    found = groups.reached(_grouped_by(select, frame, group) if group is not None else set())
     if found and _joined_by_name(select):
         return {source.alias for source in frame.sources}
     return found
@@ -169,19 +170,6 @@ def _grouped_by(select: exp.Select, frame: Frame, group: exp.Group) -> set[str]:
             if 0 < position <= len(select.expressions):
                 add(local_columns(select.expressions[position - 1]))
     return found
-
-
-def _equalities(select: exp.Select, frame: Frame) -> list[tuple[Source | None, Source | None]]:
-    """Both sides of each ``=``, in both orders; None for a side that is not a source's column."""
-    links: list[tuple[Source | None, Source | None]] = []
-    for condition in conditions(select):
-        if isinstance(condition, exp.EQ):
-            left, right = (
-                frame.holding(side) if isinstance(side, exp.Column) else None
-                for side in (condition.this, condition.expression)
-            )
-            links += [(left, right), (right, left)]
-    return links
 
 
 def _aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
