@@ -16,9 +16,9 @@ from envs.errors import WorldError
 from envs.plugins import Extension, PluginError
 from envs.sql_errors import nearest
 from envs.tools.sql import BUILTIN
-from envs.tools.tool import Executor, Risk, Tool, lint
+from envs.tools.tool import Executor, Tool, lint
 from envs.tools.tool_sets import OptionError, find_tool_set, make_tools, option_problem
-from envs.types import Limits
+from envs.types import Json, Limits
 
 ResolveExecutor = Callable[[str], Executor]
 """Import the function that a dotted path names. Raises WorldError without a file."""
@@ -26,7 +26,19 @@ ResolveExecutor = Callable[[str], Executor]
 _FLAG = {"type": "boolean"}
 _POSITIVE = {"type": "integer", "minimum": 1}
 
-_CHECKED_KEYS: Mapping[str, Mapping[str, Any]] = {
+_SCHEMA = {"type": "object", "description": "a JSON Schema, a mapping"}
+
+_NEEDED = ("name", "description", "executor")
+
+_OPTIONAL: Mapping[str, Mapping[str, Any]] = {
+    "parameters": _SCHEMA,
+    "output_schema": _SCHEMA,
+    "secret": {
+        "type": ["string", "array"],
+        "items": {"type": "string"},
+        "description": "the name of a parameter or a list of them",
+    },
+    "risk": {},  # lint refuses another word
     "read_only": _FLAG,
     "free_sql": _FLAG,
     "pure": _FLAG,
@@ -36,10 +48,7 @@ _CHECKED_KEYS: Mapping[str, Mapping[str, Any]] = {
 }
 """Optional keys of an entry with the schema of their values."""
 
-TOOL_KEYS = frozenset(
-    {"name", "description", "parameters", "output_schema", "risk", "secret", "executor"}
-    | _CHECKED_KEYS.keys()
-)
+TOOL_KEYS = frozenset({*_NEEDED, *_OPTIONAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +71,13 @@ class EntrySource:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
-    """One tool as tools.yaml declares it; ``executor`` is a path that is not imported yet."""
+    """One tool as tools.yaml declares it; ``executor`` is a path that is not imported yet,
+    ``fields`` are the others of the :class:`Tool`.
+    """
 
     name: str
-    description: str
-    parameters: Mapping[str, object]
     executor: str
-    output_schema: Mapping[str, object] | None
-    risk: Risk | None
-    limits: Limits
-    free_sql: bool
-    secret: frozenset[str]
-    pure: bool
+    fields: Mapping[str, Any]
     source: EntrySource
 
     def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
@@ -84,19 +88,7 @@ class DeclaredTool:
             if error.file is not None:  # the executor's own module is wrong
                 raise
             raise self.source.error(error.message, "executor") from None
-        tool = Tool(
-            name=self.name,
-            description=self.description,
-            parameters=self.parameters,
-            executor=executor,
-            read_only=self.limits.read_only,
-            output_schema=self.output_schema,
-            risk=self.risk,
-            limits=self.limits,
-            free_sql=self.free_sql,
-            secret=self.secret,
-            pure=self.pure,
-        )
+        tool = Tool(self.name, executor=executor, **self.fields)
         if problems := lint(tool):
             messages = [line.removeprefix(f"tool {self.name}: ") for line in problems]
             keys = (key for key in ("parameters", "secret") if messages[0].startswith(key))
@@ -192,62 +184,36 @@ def _declared_set(item: Mapping[object, object], source: EntrySource) -> Declare
 
 
 def _declared_tool(item: Mapping[object, object], source: EntrySource) -> DeclaredTool:
-    name = item.get("name")
-    if not isinstance(name, str):
-        raise source.error("every tool needs a `name`, a text")
+    fields = cast("Mapping[str, Any]", item)
+    for key in _NEEDED:
+        if not isinstance(fields.get(key), str):
+            raise source.error(f"needs `{key}`, a text", key)
     if unknown := [key for key in item if key not in TOOL_KEYS]:
         raise source.error(
             f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}",
             str(unknown[0]),
         )
-    for key, schema in _CHECKED_KEYS.items():
-        value = item.get(key)
-        if (key in item if schema is _FLAG else value is not None) and (
-            problem := option_problem(key, value, schema)
-        ):
+    for key, schema in _OPTIONAL.items():
+        given = key in fields and (schema is _FLAG or fields[key] is not None)
+        if given and (problem := option_problem(key, fields[key], schema)):
             raise source.error(problem, key)
-    caps = {
-        key: cast("int | None", item.get(key))
-        for key, schema in _CHECKED_KEYS.items()
-        if schema is _POSITIVE
-    }
+    secret: str | list[str] = fields.get("secret") or []
+    caps = {key: fields.get(key) for key, schema in _OPTIONAL.items() if schema is _POSITIVE}
+    limits = Limits(read_only=fields.get("read_only", False), **caps)
+    nothing: Json = {"type": "object", "properties": {}, "additionalProperties": False}
     return DeclaredTool(
-        name=name,
-        description=_text(item, "description", source),
-        parameters=_json_schema(item, "parameters", source)
-        or {"type": "object", "properties": {}, "additionalProperties": False},
-        executor=_text(item, "executor", source),
-        output_schema=_json_schema(item, "output_schema", source),
-        risk=cast("Risk | None", item.get("risk")),  # lint refuses another word
-        limits=Limits(read_only=item.get("read_only") is True, **caps),
-        free_sql=item.get("free_sql") is True,
-        secret=_secret(item, source),
-        pure=item.get("pure") is True,
-        source=source,
+        fields["name"],
+        fields["executor"],
+        {
+            "description": fields["description"],
+            "parameters": fields.get("parameters") or nothing,
+            "output_schema": fields.get("output_schema"),
+            "risk": fields.get("risk"),
+            "limits": limits,
+            "read_only": limits.read_only,
+            "free_sql": fields.get("free_sql", False),
+            "pure": fields.get("pure", False),
+            "secret": frozenset([secret] if isinstance(secret, str) else secret),
+        },
+        source,
     )
-
-
-def _text(item: Mapping[object, object], key: str, source: EntrySource) -> str:
-    value = item.get(key)
-    if not isinstance(value, str):
-        raise source.error(f"needs `{key}`, a text", key)
-    return value
-
-
-def _json_schema(
-    item: Mapping[object, object], key: str, source: EntrySource
-) -> Mapping[str, object] | None:
-    value = item.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise source.error(f"`{key}` must be a JSON Schema, a mapping", key)
-    return cast("Mapping[str, object] | None", value)
-
-
-def _secret(item: Mapping[object, object], source: EntrySource) -> frozenset[str]:
-    value: object = item.get("secret") or []
-    names = cast("list[object]", value) if isinstance(value, list) else [value]
-    if not all(isinstance(name, str) for name in names):
-        raise source.error(
-            f"`secret` must be the name of a parameter or a list of them, not {value!r}", "secret"
-        )
-    return frozenset(cast("list[str]", names))

@@ -72,9 +72,9 @@ SECOND = "  executor: executors.work\n- name: second"
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("name: second", "name: 5", 5, "every tool needs a `name`, a text"),
+        ("name: second", "name: 5", 5, "needs `name`, a text"),
         ("name: second", "name: the second", 5, "must match"),
-        ("name: second", "nmae: second", 5, "every tool needs a `name`"),
+        ("name: second", "nmae: second", 5, "needs `name`, a text"),
         ("description: The second.", "description: 5", 6, "needs `description`, a text"),
         (
             "description: The second.",
