@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from envs.errors import ScriptError
 from envs.scripts.lexis import Dialect, Lexis, code_only
 from envs.scripts.policy import Policy
-from envs.scripts.read import beside, read_script
-from envs.scripts.split import split
+from envs.scripts.run import walk
 
 _I = re.IGNORECASE
 _PART = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""
@@ -71,7 +69,7 @@ def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[T
     """
     lexis = Lexis.of(dialect)
     out: list[Touch] = []
-    for file, line, text in _statements(path, path, dialect, Policy(dialect, database)):
+    for file, line, text in _statements(path, dialect, database):
         code = code_only(text[:_HEAD], lexis).removeprefix("\\")
         created = _CREATE.match(code)
         if created is not None:
@@ -100,7 +98,7 @@ def qualified_names(
     Literals count, since a statement may be put together of them; the rows of an INSERT do not.
     """
     out: set[tuple[str, str]] = set()
-    for _, _, text in _statements(path, path, dialect, Policy(dialect, database)):
+    for _, _, text in _statements(path, dialect, database):
         rows = _ROWS.match(text)
         statement = text if rows is None else rows.group()
         out |= {
@@ -112,25 +110,12 @@ def qualified_names(
 
 
 def _statements(
-    path: Path, script: Path, dialect: Dialect, policy: Policy, depth: int = 0
+    path: Path, dialect: Dialect, database: str | None
 ) -> Iterator[tuple[Path, int, str]]:
-    """File, line and text of each statement that would run; ``path`` is ``script``, or what it
-    includes.
-    """
-    for statement in split(read_script(path), dialect):
-        try:
-            verdict = policy.judge(statement)
-            if verdict.action == "include":
-                included = beside(script, verdict.text, depth, path if verdict.relative else None)
-                yield from _statements(included, script, dialect, policy, depth + 1)
-        except ScriptError as error:
-            raise ScriptError(
-                error.message, error.file or path, error.line or statement.line
-            ) from error
-        if verdict.action == "quit":
-            return
+    """File, line and text of each statement that would run."""
+    for file, statement, verdict in walk(path, Policy(dialect, database)):
         if verdict.action in {"run", "copy"}:
-            yield path, statement.line, verdict.text
+            yield file, statement.line, verdict.text
 
 
 def _touch(

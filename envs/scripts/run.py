@@ -51,72 +51,77 @@ def run_script(path: Path, connection: Any, dialect: Dialect, watch: Watch | Non
         raw = connection.connection.dbapi_connection
     path = Path(path)
     with engine_for(dialect, raw) as engine:
-        run = _Run(path, engine, Policy(dialect, engine.database()), watch)
-        count = run.file(path, 0)
+        count = 0
+        for file, statement, verdict in walk(path, Policy(dialect, engine.database())):
+            try:
+                count += _execute(engine, path, statement, verdict)
+            except ScriptError as error:
+                if error.file is not None:
+                    raise
+                raise ScriptError(error.message, file, error.line or statement.line) from error
+            except engine.errors as error:
+                raise ScriptError(engine.words(error), file, statement.line) from error
+            if watch is not None:
+                watch(file, statement.line)
         engine.finish(path)
         return count
 
 
-class _Run:
-    def __init__(
-        self, script: Path, engine: ScriptEngine, policy: Policy, watch: Watch | None
-    ) -> None:
-        self._script = script
-        self._watch = watch
-        self._engine = engine
-        self._policy = policy
-
-    def file(self, path: Path, depth: int) -> int:
-        count = 0
-        for statement in self._statements(path):
-            try:
-                verdict = self._policy.judge(statement)
-                if verdict.action == "quit":
-                    return count
-                count += self._one(statement, verdict, path, depth)
-                if self._watch is not None and verdict.action != "include":
-                    self._watch(path, statement.line)
-            except ScriptError as error:
-                if error.file is not None:
-                    raise
-                raise ScriptError(error.message, path, error.line or statement.line) from error
-            except self._engine.errors as error:
-                raise ScriptError(self._engine.words(error), path, statement.line) from error
-        return count
-
-    def _statements(self, path: Path) -> Iterator[Statement]:
+def walk(
+    script: Path, policy: Policy, included: Path | None = None, depth: int = 0
+) -> Iterator[tuple[Path, Statement, StatementAction]]:
+    """The statements of a script and of the files that it includes, with their file and what the
+    policy makes of them. Raises WorldError and ScriptError.
+    """
+    path = included or script
+    for statement in _statements(path, policy.dialect):
         try:
-            yield from split(read_script(path), self._policy.dialect)
-        except ScriptError as error:
-            raise ScriptError(error.message, error.file or path, error.line) from error
-
-    def _one(self, statement: Statement, verdict: StatementAction, path: Path, depth: int) -> int:
-        if statement.kind == "copy" and verdict.action != "skip":
-            self._copy(verdict.text, statement.data)
-            return 1
-        match verdict.action:
-            case "skip" | "quit":
-                return 0
-            case "include":
+            verdict = policy.judge(statement)
+            if verdict.action == "include":
                 base = path if verdict.relative else None
-                return self.file(beside(self._script, verdict.text, depth, base), depth + 1)
-            case "copy":
-                self._copy(verdict.text)
-            case "run":
-                self._engine.execute(verdict.text)
-            case "begin" | "commit" | "rollback":
-                self._engine.transaction(verdict.action, verdict.text)
-        return 1
+                further = beside(script, verdict.text, depth, base)
+                yield from walk(script, policy, further, depth + 1)
+        except ScriptError as error:
+            line = error.line or statement.line
+            raise ScriptError(error.message, error.file or path, line) from error
+        if verdict.action == "quit":
+            return
+        if verdict.action != "include":
+            yield path, statement, verdict
 
-    def _copy(self, words: str, data: str | None = None) -> None:
-        r"""COPY with its rows, or psql's ``\\copy`` with its rows in the script or in a file beside
-        it.
-        """
-        if words.startswith("\\"):
-            found = _CLIENT_COPY.match(words)
-            if found is None:
-                raise ScriptError("only \\copy TABLE FROM a file or stdin can be carried out here")
-            if data is None:
-                data = read_script(beside(self._script, found["file"] or found["bare"]))
-            words = f"COPY {found['table']} FROM STDIN {found['options'].rstrip(' ;')}"
-        self._engine.copy(words, data or "")
+
+def _statements(path: Path, dialect: Dialect) -> Iterator[Statement]:
+    try:
+        yield from split(read_script(path), dialect)
+    except ScriptError as error:
+        raise ScriptError(error.message, error.file or path, error.line) from error
+
+
+def _execute(
+    engine: ScriptEngine, script: Path, statement: Statement, verdict: StatementAction
+) -> bool:
+    """Do what the verdict says; False where there was nothing to do."""
+    match verdict.action:
+        case "skip":
+            return False
+        case "begin" | "commit" | "rollback":
+            engine.transaction(verdict.action, verdict.text)
+        case _ if verdict.action == "copy" or statement.kind == "copy":
+            _copy(engine, script, verdict.text, statement.data)
+        case _:
+            engine.execute(verdict.text)
+    return True
+
+
+def _copy(engine: ScriptEngine, script: Path, words: str, data: str | None) -> None:
+    r"""COPY with its rows, or psql's ``\\copy`` with its rows in the script or in a file beside
+    it.
+    """
+    if words.startswith("\\"):
+        found = _CLIENT_COPY.match(words)
+        if found is None:
+            raise ScriptError("only \\copy TABLE FROM a file or stdin can be carried out here")
+        if data is None:
+            data = read_script(beside(script, found["file"] or found["bare"]))
+        words = f"COPY {found['table']} FROM STDIN {found['options'].rstrip(' ;')}"
+    engine.copy(words, data or "")
