@@ -489,7 +489,7 @@ class TestMariaDB:
     def test_a_table_that_someone_writes_to_stops_a_reseed_before_anything_changed(
         self, world: Path, mysql_ask: Ask, mysql_url: str, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr("envs.reseed.mariadb_guard._PATIENCE_S", 0)
+        monkeypatch.setattr("envs.reseed.mariadb._LOCKING_S", 0)
         reseed(world, url=mysql_url)
         mysql_ask("CREATE TABLE precious (a int)")
         parsed = parse_url(mysql_url)
