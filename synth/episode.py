@@ -133,6 +133,8 @@ class Episode(Closing):
         self._requests = frozenset(task.role.requests if task.parts else ())
         self.calls: list[CallRecord] = []
         self._call_ids: list[str] = []
+        if (toolset := task.extras.get("tools")) is not None:
+            world = replace(world, toolbox=world.toolbox.only(toolset))
         self._world, self._template = world, template
         self._rewards = world_rewards(world)
         timeout = (

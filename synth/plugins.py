@@ -104,6 +104,7 @@ TASK_TRANSFORMS = ExtensionPoint(
         "renamings": "synth.ext.renamings.making:Renamings",
         "by_difficulty": "synth.ext.variety.by_difficulty:ByDifficulty",
         "answers_in_words": "synth.ext.variety.answers_in_words:AnswersInWords",
+        "toolsets": "synth.ext.variety.toolsets:Toolsets",
     },
 )
 """What changes the tasks of a plan (``tasks.transforms=[NAME, ...]``); the contract is
@@ -366,6 +367,7 @@ CONFIG_SECTIONS = ExtensionPoint(
         "selection": "synth.ext.variety.config:SelectionConfig",
         "renamings": "synth.ext.renamings.config:RenamingsConfig",
         "order": "synth.ext.variety.config:OrderConfig",
+        "toolsets": "synth.ext.variety.config:ToolsetsConfig",
         "rephrase": "synth.ext.authoring.config:RephraseConfig",
         "simulated": "synth.ext.simulated_user.config:DecidesConfig",
         "logging": "synth.ext.middlewares.config:LoggingConfig",

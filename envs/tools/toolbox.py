@@ -11,7 +11,8 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, Protocol, cast
 
 import jsonschema
@@ -70,6 +71,13 @@ class Toolbox:
             for tool in self.tools
             if tool.output_schema is not None
         }
+
+    def only(self, names: Collection[str]) -> Toolbox:
+        """The box with the tools of these names, in its own order."""
+        box = copy(self)
+        vars(box)["tools"] = tuple(tool for tool in self.tools if tool.name in names)
+        vars(box)["_by_name"] = {tool.name: tool for tool in box.tools}
+        return box
 
     def scene(self, error: BaseException) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the world's own code that an error came through last; two Nones

@@ -18,6 +18,11 @@ AT_ONCE = 3
 """Bookings for one request that need no read-back."""
 
 
+def _charts(rows: list[Any]) -> str:
+    """The names of patients with their ids."""
+    return ", ".join(f"{each.name} ({each.patient_id})" for each in rows)
+
+
 def _rows(db: Connection, sql: str, **binds: Any) -> list[Any]:
     return list(db.execute(text(sql), binds))
 
@@ -129,7 +134,7 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
         )
         measured = _rows(
             db,
-            "SELECT p.patient_id, v.systolic, v.diastolic FROM patients p JOIN vitals v ON"
+            "SELECT p.patient_id, p.name, v.systolic, v.diastolic FROM patients p JOIN vitals v ON"
             " v.patient_id = p.patient_id"
             " WHERE p.status = 'active' AND p.clinician_id = :clinician AND v.recorded_at ="
             " (SELECT MAX(n.recorded_at) FROM vitals n WHERE n.patient_id = p.patient_id) AND"
@@ -140,11 +145,12 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
             clinician=clinician_id,
         )
         for systolic, diastolic in ((130, 80), (140, 90), (150, 90)):
-            above = [
-                each.patient_id
+            found = [
+                each
                 for each in measured
                 if each.systolic >= systolic or each.diastolic >= diastolic
             ]
+            above = [each.patient_id for each in found]
             if above:
                 yield {
                     "slots": {"clinician": clinician, "systolic": systolic, "diastolic": diastolic},
@@ -191,8 +197,8 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                         {"submit": {"patients": above}},
                         {
                             "say": (
-                                f"{len(above)} of {{clinician}}'s patients with I10 were at or"
-                                f" above {{systolic}}/{{diastolic}}."
+                                f"With I10 and at or above {{systolic}}/{{diastolic}}:"
+                                f" {_charts(found)}."
                             )
                         },
                     ],
@@ -205,7 +211,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
     """
     taking = _rows(
         db,
-        "SELECT p.patient_id, l.value, EXISTS (SELECT 1 FROM diagnoses g WHERE g.patient_id ="
+        "SELECT p.patient_id, p.name, l.value, EXISTS (SELECT 1 FROM diagnoses g WHERE g.patient_id ="
         " p.patient_id"
         " AND g.code = 'Z95.2' AND g.status = 'active') AS valve"
         " FROM medications m JOIN drugs d ON d.drug_id = m.drug_id JOIN patients p ON p.patient_id"
@@ -217,13 +223,14 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
     for tenths in (0, 1, 2, 3, 4, -1, -2):
         low, high = (20 - tenths) / 10, (30 + tenths) / 10
         valve_low, valve_high = (25 - tenths) / 10, (35 + tenths) / 10
-        out = [
-            each.patient_id
+        found = [
+            each
             for each in taking
             if not (
                 valve_low <= each.value <= valve_high if each.valve else low <= each.value <= high
             )
         ]
+        out = [each.patient_id for each in found]
         if not 1 <= len(out) <= AT_ONCE:
             continue
         for days in range(2, 15):
@@ -288,8 +295,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"submit": {"out_of_range": out}},
                     {
                         "say": (
-                            f"{len(out)} on warfarin were out of range; each has a follow-up"
-                            f" within {{days}} days."
+                            f"Out of range, and booked within {{days}} days about the lab result:"
+                            f" {_charts(found)}."
                         )
                     },
                 ],

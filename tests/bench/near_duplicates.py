@@ -26,7 +26,7 @@ def main(count: int, worlds: Sequence[str]) -> None:
     for world in worlds:
         found = [_tasks(world, count, wording) for wording in ("plain", "varied")]
         shares = [near_duplicates([task.prompt for task in tasks]) for tasks in found]
-        shares += [near_duplicates([_blank(task) for task in tasks]) for tasks in found]
+        shares += [near_duplicates([blank(task) for task in tasks]) for tasks in found]
         print(f"| {world} | {' | '.join(f'{share:.1%}' for share in shares)} |")
 
 
@@ -51,7 +51,7 @@ def _sequences(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[index : index + 3]) for index in range(max(1, len(words) - 2))}
 
 
-def _blank(task: Task) -> str:
+def blank(task: Task) -> str:
     values = sorted({text_of(value) for value in task.slots.values()}, key=len, reverse=True)
     pattern = "|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in values if value.strip())
     return re.sub(pattern, "_", task.prompt) if pattern else task.prompt

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
 
-from synth.core.foundation.json_leaves import leaves
+from synth.core.foundation.json_leaves import named_values
 from synth.core.language.wording import stem
 from synth.core.personal import People, Person
 from synth.core.rewards.reply.facts import Spoken
@@ -17,6 +17,7 @@ from synth.core.tasks.yaml.template import ROWS_SAID, names_in
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
 from synth.core.types.reply import Fact, GoldReply
 from synth.core.types.steps import Action, CallStep, ReplyStep
+from synth.plugins import QUESTIONS
 from synth.rewards import Evidence
 
 FEW = 5
@@ -176,8 +177,7 @@ def _outcomes(evidence: Evidence) -> set[str]:
 
 
 def _scalars(value: Any) -> Iterator[Any]:
-    keys = cast("dict[str, Any]", value) if isinstance(value, dict) else None
-    for leaf in leaves(value if keys is None else list(keys.values())):
+    for _, leaf in named_values(value):
         if leaf is not None and not isinstance(leaf, bool) and leaf != "":
             yield leaf
 
@@ -192,7 +192,9 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _concerned(evidence: Evidence, said: Sequence[str]) -> set[Person]:
-    """The people of the request, of the user's turns, and of gold's words, writes and answer."""
+    """The people of the request, of the user's turns, and of gold's words, writes and answer,
+    which is the result of its last query where a query answers.
+    """
     people: People | None = evidence.people
     if people is None:
         return set()
@@ -207,7 +209,11 @@ def _concerned(evidence: Evidence, said: Sequence[str]) -> set[Person]:
     for call in evidence.calls:
         if call.changes:
             found |= people.in_data(call.arguments)
-    return found
+    asking = next(
+        (gate.options["tool"] for gate in task.gates if gate.name in QUESTIONS.builtin), ""
+    )
+    answers = [call.result for call in evidence.calls if call.name == asking and call.result]
+    return found.union(*(people.in_data(answer.payload()) for answer in answers[-1:]))
 
 
 def _shown(evidence: Evidence) -> set[Person]:

@@ -21,55 +21,43 @@ DATABASES = 2
 
 RUN_SELECT = "run_select_query"
 
-ONE_ROW = (
-    "The answer: {row}.",
-    "Here it is: {row}.",
-    "I get this: {row}.",
-    "The result: {row}.",
-    "From the database: {row}.",
-    "The query gives: {row}.",
-    "What I found: {row}.",
-    "In the data: {row}.",
-    "Going by what is recorded: {row}.",
-    "As of now: {row}.",
-    "Straight from the tables: {row}.",
-    "Looked up just now: {row}.",
-    "This is it: {row}.",
-    "By the records: {row}.",
+SAID = (
+    "Here it is: {rows}",
+    "I get this: {rows}",
+    "The result: {rows}",
+    "From the database: {rows}",
+    "The query gives: {rows}",
+    "What I found: {rows}",
+    "In the data: {rows}",
+    "Going by what is recorded: {rows}",
+    "As of now: {rows}",
+    "Straight from the tables: {rows}",
+    "Looked up just now: {rows}",
+    "By the records: {rows}",
+    "The answer: {rows}",
+    "As asked: {rows}",
+    "This is what the data show: {rows}",
+    "Going through the tables I get: {rows}",
 )
-ROWS = (
-    "Here they are: {rows}.",
-    "{count} in all: {rows}.",
-    "The database has {count} of them: {rows}.",
-    "I found {count}: {rows}.",
-    "The list: {rows}.",
-    "That gives {rows}.",
-    "{rows}; that makes {count}.",
-    "Rows found: {count}. In detail: {rows}.",
-    "The query returns {count}: {rows}.",
-    "As asked: {rows}.",
-    "This is what the data show: {rows}.",
-    "The answer has {count} rows: {rows}.",
-    "Going through the tables I get {rows}.",
-    "{count} rows: {rows}.",
-)
+"""Words for an answer whose family has none of its own, under the key ``say``."""
 
 
 @dataclass(frozen=True)
 class SqlQuery(Question):
     """The compiled query of a family, the tables that it reads, whether its answer has an order,
-    and whether it is one row.
+    the names of its columns, and the author's words for an answer of one row.
     """
 
     key: ClassVar[str] = "sql"
 
     sql: object
     ordered: bool
-    one_row: bool
+    columns: Sequence[str]
+    said: Sequence[object]
     tables: Sequence[object]
 
     def steps(self, scope: Scope, line: int) -> list[StepTemplate]:
-        return question_steps(self.sql, self.tables, scope, line, one_row=self.one_row)
+        return question_steps(self.sql, self.tables, scope, line, self.columns, self.said)
 
     def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
         return read_sql_gate(value, scope, self.sql, self.ordered, line)
@@ -105,26 +93,39 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
             " value each time",
             line,
         )
+    if raw.get("say") is not None and not reading.one_row:
+        raise scope.fail("`say` has the words for one row, and the query may give several", line)
+    columns = [name for name in reading.columns if name.isidentifier()]
+    said = (
+        [] if raw.get("say") is None else scope.texts(raw["say"], "say", raw.lines["say"], columns)
+    )
     return SqlQuery(
         compiled,
         reading.ordered,
-        reading.one_row,
+        reading.columns,
+        said,
         [scope.value(table, "table", line) for table in reading.tables],
     )
 
 
 def question_steps(
-    sql: object, tables: Sequence[object], scope: Scope, line: int, *, one_row: bool
+    sql: object,
+    tables: Sequence[object],
+    scope: Scope,
+    line: int,
+    columns: Sequence[str] = (),
+    said: Sequence[object] = (),
 ) -> list[StepTemplate]:
     """The expert's way to the answer: the list of tables, the tables that it needs, the query, its
     submission where there is a tool for that, and the answer in words.
+
+    ``said`` are words of the author's, which name ``columns`` of the only row.
     """
-    record = {"$compute": "record", "of": ["$.columns", "$.rows[0]"]}
-    save: dict[str, Save] = (
-        {"row": record} if one_row else {"rows": "$.rows", "count": "$.row_count"}
-    )
-    texts = ONE_ROW if one_row else ROWS
-    words = Phrasing([scope.value(text, "say", line, set(save)) for text in texts])
+    rows = {"$compute": "records", "of": ["$.columns", "$.rows"]}
+    cells = {name: f"$.rows[0][{at}]" for at, name in enumerate(columns) if name.isidentifier()}
+    save: dict[str, Save] = {**cells} if said else {"rows": rows}
+    texts = said or [scope.value(text, "say", line, set(save)) for text in SAID]
+    words = Phrasing(texts)
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:
         steps.append(CallTemplate("list_tables", {}))

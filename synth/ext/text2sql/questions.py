@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, cast
 
 from envs.ledger import Ledger
@@ -151,7 +151,7 @@ class _QuestionReader:
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
         own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
         notes = [tag for tag, there in own.items() if there] + tags
-        return _Examined(notes, rules, self._described(read), read is not None and read.one_row)
+        return _Examined(notes, rules, self._described(read))
 
     def _tells_time(self, read: Any) -> bool:
         """True if a query, or a view that it reads, depends on the present time. A view whose own
@@ -204,13 +204,12 @@ class _QuestionReader:
             "tolerance": found.rules.tolerance,
             "notes": found.notes,
         }
-        steps = partial(question_steps, item["sql"], found.tables, self.scope, 1)
         body = Body(
             user=UserText([f"{item['question']}{hint}"]),
             answer=None,
             compare_answer={},
             oracle={},
-            gold=steps(one_row=found.one_row),
+            gold=question_steps(item["sql"], found.tables, self.scope, 1),
             gates=(Gate("state"), Gate("sql", options), Gate("reply", {"acts": []})),
             compare=self.context.rules.compare,
             alternatives=(),
@@ -232,10 +231,9 @@ def _failure(sql: str, result: ToolResult, dialect: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Examined:
     """A question that can be asked: its tags, the comparison of its answers, the tables to
-    describe, and whether the answer is one row.
+    describe.
     """
 
     notes: Sequence[str]
     rules: Rules
     tables: Sequence[str]
-    one_row: bool

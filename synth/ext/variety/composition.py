@@ -22,6 +22,7 @@ from synth.core.types.checks import EndRules
 from synth.core.types.phrasings import JOIN
 from synth.core.types.steps import AskStep, CallStep, Step, every_step, rewritten
 from synth.ext.variety.wording.message import message_of
+from synth.plugins import QUESTIONS
 from synth.task import Task
 from synth.user import FollowUp, UserRole
 
@@ -29,11 +30,14 @@ Manner = Literal["turns", "message"]
 """How the requests of a composed task come: one after another, or in one message."""
 
 LEADS = (
-    "One more thing.",
-    "Thanks. Then there is something else.",
-    "And now to the next one.",
-    "Good, that was the first. Now this:",
-    "While I have you:",
+    "Okay. One more thing:",
+    "Alright. Next:",
+    "Okay, and also:",
+    "Understood. Another thing:",
+    "I see. There is something else:",
+    "Right. And now this:",
+    "Okay, noted. And another one:",
+    "All right. Then there is this:",
 )
 """Words before a later request; one is drawn."""
 
@@ -60,11 +64,13 @@ def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | Non
 
 
 def fit_in_message(parts: Sequence[Task], writers: Collection[str]) -> bool:
-    """True if one message can hold the requests: none has follow-ups or several right ends, no
-    field of an answer is due to two of them, and nobody's yes or answer can be taken for another
-    request. ``writers`` are the tools that may change rows.
+    """True if one message can hold the requests: none has follow-ups or several right ends, or is
+    answered by a query, no field of an answer is due to two of them, and nobody's yes or answer can
+    be taken for another request. ``writers`` are the tools that may change rows.
     """
     if any(part.role.then or part.rules.alternatives for part in parts):
+        return False
+    if not QUESTIONS.builtin.keys().isdisjoint(name for part in parts for name in part.gate_names):
         return False
     if _shares_field(parts):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, cast
@@ -81,6 +82,9 @@ Difficulty = Annotated[dict[str, int], PlainValidator(difficulty)]
 TaskOrder = Literal["turns", "difficulty"]
 """Orders of a plan."""
 
+NEEDED = re.compile(r"needed\+(\d{1,3})")
+"""A toolset: the tools that a task needs, and a number of others."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionConfig(ConfigSection):
@@ -145,3 +149,24 @@ class OrderConfig(ConfigSection):
 
     def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
         return [(TASK_TRANSFORMS, "by_difficulty")] if self.order == "difficulty" else ()
+
+
+def toolset(value: object) -> str:
+    """``needed+N``. Raises ValueError for anything else."""
+    if not isinstance(value, str) or NEEDED.fullmatch(value) is None:
+        raise ValueError("must be of the form needed+5: tools that a task needs, and others")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetsConfig(ConfigSection):
+    """``tools`` offers each task the tools that it needs and some others, such as ``needed+5``, in
+    place of all tools of the world (None).
+    """
+
+    place: ClassVar[str] = "tasks"
+
+    tools: Annotated[str, PlainValidator(toolset)] | None = None
+
+    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
+        return () if self.tools is None else [(TASK_TRANSFORMS, "toolsets")]

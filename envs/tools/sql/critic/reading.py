@@ -35,7 +35,8 @@ _DATES = frozenset({"date", "datetime", "time", "julianday", "strftime", "unixep
 @dataclass(frozen=True, slots=True)
 class QueryReading:
     """``tables`` are those read, in the order of the text, with their schema where it is written;
-    ``ordered`` says whether the outermost query has ORDER BY.
+    ``ordered`` says whether the outermost query has ORDER BY, ``columns`` names its columns, empty
+    for one without a name.
 
     ``random`` is a function in it whose value is new each time, ``clock`` one that tells the
     present time. ``cut`` is true where LIMIT or OFFSET takes a part of the rows. ``one_row`` is
@@ -54,6 +55,7 @@ class QueryReading:
     cut: bool = False
     first: int = 0
     one_row: bool = False
+    columns: tuple[str, ...] = ()
 
 
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
@@ -87,6 +89,7 @@ def _reading(statement: exp.Expr | None, dialect: str) -> QueryReading | None:
         cut=any(statement.args.get(part) is not None for part in ("limit", "offset")),
         first=_number(statement, "offset") or 0,
         one_row=_number(statement, "limit") == 1 or _is_total(statement),
+        columns=tuple(statement.named_selects),
     )
 
 

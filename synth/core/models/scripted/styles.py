@@ -3,7 +3,7 @@
 ``terse``
     Calls without a word, as gold has them.
 ``narrating``
-    Words beside the first call of most tools.
+    Words beside the first call that reads, and the first that writes.
 ``parallel``
     Neighbouring reads in one turn, also in a loop, as far as all their arguments were known by
     then: none needs what another brings, and no query is written before the schema is seen.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import groupby, takewhile
 from random import Random
 from types import MappingProxyType
@@ -52,35 +51,22 @@ LOOKING: Final = (
     "Let me check the details.",
     "Let me pull that up.",
     "I'm looking into it.",
-    "Let me make sure.",
     "Give me a moment to check.",
-    "I'll verify that first.",
     "Let me find that.",
     "Looking it up.",
-    "I need to check one thing.",
-    "First, the records.",
     "Let me see.",
-    "I'll start with what is on record.",
-    "Bear with me while I check.",
 )
 CHANGING: Final = (
     "I'll do that now.",
     "Making the change now.",
     "I'm entering it.",
     "I'll take care of it now.",
-    "That can be done; one moment.",
-    "Putting it through.",
     "I'll go ahead with it.",
     "All checked, so I'll do it now.",
-    "I'm on it.",
     "Then I'll make that change.",
-    "Let me put that in.",
     "Doing it now.",
 )
 """Words beside calls that read and calls that write. They claim nothing that is not so."""
-
-SHARE_SAID: Final = 0.7
-"""Share of tools beside whose first call a narrating expert says something."""
 
 MOST_AT_ONCE: Final = 8
 """The most calls in one turn."""
@@ -119,20 +105,17 @@ class StyledConversation(ExpertConversation):
 
 
 class Narrating(StyledConversation):
-    """Says beside the first call of most tools what it is doing, each time in other words."""
+    """Says what it is doing beside the first call that reads, and beside the first that writes."""
 
     style = "narrating"
+    _begun: frozenset[Sequence[str]] = frozenset()
 
     def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
-        words = self._unsaid[CHANGING if index in self._writes else LOOKING]
-        first = step.tool not in [made.tool for made in self.steps]
-        if words and first and self._dice.random() < SHARE_SAID:
-            self._spoken = f"{self._spoken}\n\n{words.pop()}".strip()
+        words = CHANGING if index in self._writes else LOOKING
+        if words not in self._begun:
+            self._begun |= {words}
+            self._spoken = f"{self._spoken}\n\n{self._dice.choice(words)}".strip()
         yield from super()._played(index, step, names)
-
-    @cached_property
-    def _unsaid(self) -> dict[tuple[str, ...], list[str]]:
-        return {words: self._dice.sample(words, len(words)) for words in (LOOKING, CHANGING)}
 
 
 class Verifying(StyledConversation):

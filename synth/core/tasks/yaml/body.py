@@ -104,6 +104,9 @@ def read_body(
     for key in ("user", "gold"):
         if key not in raw and (key != "gold" or not has_question(raw)):
             raise scope.fail(f"needs `{key}`", raw.line)
+    if raw.get("say") is not None and not has_question(raw):
+        message = "`say` beside `gold` is a step of it; only `sql` takes its words from the family"
+        raise scope.fail(message, raw.lines["say"])
     user = read_user(raw, scope)
     fields, compare_answer = read_answer(raw, scope)
     scope = replace(

@@ -488,6 +488,7 @@ class BodyModel:
         ]
         | None
     ) = None
+    say: Annotated[Texts, About("Words for the only row of `sql`, by its columns.")] | None = None
     hint: (
         Annotated[
             Text,

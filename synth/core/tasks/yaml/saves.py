@@ -131,13 +131,11 @@ def _times(*values: object) -> object:
     return _plain(math.prod(map(_number, values)))
 
 
-def _record(names: object, values: object) -> object:
-    """The values by name; without their names where one has none, as ``COUNT(*)``, or stands
-    alone.
-    """
-    keys, row = [str(name) for name in _list(names)], _list(values)
-    plain = len(row) > 1 and all(key.isidentifier() for key in keys)
-    return dict(zip(keys, row, strict=True)) if plain else row
+def _records(names: object, rows: object) -> object:
+    """The rows as objects; a column has its number where its name is none, as ``COUNT(*)``."""
+    keys = [str(name) for name in _list(names)]
+    keys = [key if key.isidentifier() else str(index) for index, key in enumerate(keys)]
+    return [dict(zip(keys, _list(row), strict=True)) for row in _list(rows)]
 
 
 COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
@@ -150,7 +148,7 @@ COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
     "max_by": ((2, 2), _extreme_by(max)),
     "min_by": ((2, 2), _extreme_by(min)),
     "days_between": ((2, 2), _days_between),
-    "record": ((2, 2), _record),
+    "records": ((2, 2), _records),
     "plus": ((2, None), _plus),
     "minus": ((2, None), _minus),
     "times": ((2, None), _times),

@@ -222,11 +222,11 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
 
 
 def text_of(value: Json) -> str:
-    """A value as it reads inside a sentence: lists are joined with commas, values by name follow
-    their names, booleans are yes and no, figures are rounded. Of a list of rows the first :data:`ROWS_SAID` are named.
+    """A value as it reads inside a sentence: lists are joined with commas, booleans are yes and
+    no, figures are rounded. Objects are listed one a line, the first :data:`ROWS_SAID` of them.
 
-    >>> text_of([["lost", 2], ["late", 7]])
-    'lost: 2, late: 7'
+    >>> text_of([{"status": "lost", "parcels": 2}])
+    'lost: 2'
     """
     if isinstance(value, str):
         return value
@@ -236,20 +236,21 @@ def text_of(value: Json) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         items = cast("list[Json]", value)
-        if items and all(isinstance(item, list) for item in items):
-            rows = [_row_text(cast("list[Json]", item)) for item in items[:ROWS_SAID]]
-            return ", ".join([*rows, *(["and so on"] if len(items) > ROWS_SAID else [])])
+        if items and all(isinstance(item, Mapping) for item in items):
+            rows = [_row_text(item) for item in items[:ROWS_SAID]]
+            more = ["and more"] if len(items) > ROWS_SAID else []
+            return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
         return ", ".join(map(text_of, items)) or "none"
-    if isinstance(value, Mapping):
-        pairs = cast("Mapping[str, Json]", value).items()
-        return ", ".join(f"{name.replace('_', ' ')}: {text_of(item)}" for name, item in pairs)
-    return str(rounded(value))
+    return _row_text(value) if isinstance(value, Mapping) else str(rounded(value))
 
 
-def _row_text(row: Sequence[Json]) -> str:
-    """The first value, then the others: after a colon, or in brackets if they are several."""
-    first, rest = text_of(row[0]) if row else "", ", ".join(map(text_of, row[1:]))
-    return f"{first} ({rest})" if len(row) > 2 else ": ".join(filter(None, [first, rest]))
+def _row_text(row: Mapping[str, Json]) -> str:
+    """The texts of an object, then its figures: one alone, several with their names."""
+    figures = {key: item for key, item in row.items() if isinstance(item, int | float)}
+    texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
+    named = [f"{key.replace('_', ' ')} {text_of(item)}" for key, item in figures.items()]
+    values = named if len(named) > 1 else [text_of(item) for item in figures.values()]
+    return ": ".join(filter(None, [texts, ", ".join(values)]))
 
 
 def rounded(value: Json) -> Json:

@@ -14,14 +14,12 @@ from pydantic import ConfigDict, TypeAdapter
 
 from synth.core.foundation.hashing import digest
 from synth.ext.variety.wording.grammar import Grammar, grammar, source
-from synth.ext.variety.wording.masked import values_of
 from synth.task import Task
 
 FORM = "Please {act}."
 """The request that several acts are put into."""
 
 _END = re.compile(r"(?<=[.?!])\s+")
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,20 +49,19 @@ def message_of(tasks: Sequence[Task], seed: int) -> str:
     """The requests of some tasks as one message. Their values stay letter by letter."""
     dice = Random(seed)
     return reduce(
-        lambda text, task: _joined(text, _without_greeting(task.prompt.strip()), task, dice),
+        lambda text, task: _joined(text, _without_greeting(task.prompt.strip()), dice),
         tasks[1:],
         tasks[0].prompt.strip(),
     )
 
 
-def _joined(first: str, following: str, task: Task, dice: Random) -> str:
+def _joined(first: str, following: str, dice: Random) -> str:
     words, known = grammar(), connectives()
     head, last = _last_sentence(first)
     act, other = _act(words, last), _act(words, following)
     if act and other and dice.random() < 0.75:
         both = dice.choice(known.acts).format(first=act, act=other)
         return f"{head}{FORM.format(act=both)}"
-    following = _small(words, following, task)
     letters = "\n" in first or "\n" in following
     joint = dice.choice(known.letters if letters else known.sentences)
     end = "" if letters or first[-1:] in {".", "?", "!"} else "."
@@ -99,15 +96,3 @@ def _without_greeting(text: str) -> str:
     if re.match(r"[,.!] \S", rest):
         return rest[2:3].upper() + rest[3:]
     return text
-
-
-def _small(words: Grammar, text: str, task: Task) -> str:
-    """A text with a small letter at its beginning, if its first word may have one and is part of no
-    value.
-    """
-    found = _FIRST_WORD.match(text)
-    if found is None or found.group().lower() not in words.lowered:
-        return text
-    if any(text.lower().startswith(value.lower()) for value in values_of(task)):
-        return text
-    return text[:1].lower() + text[1:]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import synth
 from synth.core.foundation.shipped import find_world
 from synth.core.validation.check import Options
 from synth.core.validation.world import check_world
-from synth.errors import OperatorError
 from tests.e2e.command import synth as command
 
 
@@ -49,8 +49,9 @@ def test_prompts_for_an_environment_keep_its_tools(tmp_path: Path):
     run = synth.run(
         "env=library", "tasks.count=2", f"output.dir={tmp_path / 'out'}", progress=False
     )
-    with pytest.raises(OperatorError, match="an environment that offers submit"):
-        synth.export(run.directory, "verl", tmp_path / "verl.parquet", submit="drop")
+    for target, kept in (("verl", True), ("trl-sft", False)):
+        synth.export(run.directory, target, tmp_path / f"{target}.parquet")
+        assert ("submit" in str(pq.read_table(tmp_path / f"{target}.parquet").to_pylist())) is kept
 
 
 def test_a_check_takes_only_transforms_that_change_each_task(tmp_path: Path):
