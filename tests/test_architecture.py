@@ -128,6 +128,10 @@ SUITES = "only answers that are queries are judged on other databases"
 UPLOADS = "few runs are sent anywhere"
 PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
+    (
+        "synth/ext/exporters/exporting.py",
+        "synth.ext.exporters.rendering.masks:TokenCount",
+    ): "a tokenizer is an extra",
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.critic:criticise_on"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:criticise"): CRITIC,

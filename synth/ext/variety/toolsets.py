@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from synth.core.foundation.hashing import derive_seed
@@ -40,7 +40,7 @@ class Toolsets(TaskTransform):
         return task.with_extra("tools", sorted(needed.union(drawn)))
 
 
-def needed_tools(task: Task) -> Collection[str]:
+def needed_tools(task: Task) -> set[str]:
     """The tools that gold calls, and one of those that have to be called before each of them."""
     needed = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
     gate = task.gate("read_before")

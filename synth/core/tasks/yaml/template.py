@@ -237,11 +237,13 @@ def text_of(value: Json) -> str:
     if isinstance(value, list):
         items = cast("list[Json]", value)
         if items and all(isinstance(item, Mapping) for item in items):
-            rows = [_row_text(item) for item in items[:ROWS_SAID]]
+            rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
             more = ["and more"] if len(items) > ROWS_SAID else []
             return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
         return ", ".join(map(text_of, items)) or "none"
-    return _row_text(value) if isinstance(value, Mapping) else str(rounded(value))
+    if isinstance(value, Mapping):
+        return _row_text(cast("Mapping[str, Json]", value))
+    return str(rounded(value))
 
 
 def _row_text(row: Mapping[str, Json]) -> str:
