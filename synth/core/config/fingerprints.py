@@ -14,72 +14,35 @@ from synth.plugins import Extension
 FINGERPRINT_VERSION = 1
 """Raised whenever the same config starts to mean other data."""
 
-_EXCLUDED = {
+_REASONS = {
     "preflight": "asks before the first rollout; no row holds its answer",
-    "env.path": (
-        "a world may be moved: its digest, checked beside the fingerprint, says whether it"
-        " is the same"
-    ),
-    "model.base_url": "a server may move to another host or port; model.name says what it serves",
-    "model.path": "a recording may be moved; each job finds its own in it, by task and seed",
-    "users.path": "a recording may be moved; each job finds its own in it, by task and seed",
+    "env.path": "a world may be moved: its digest, checked beside the fingerprint, stays",
+    "model.base_url database.dsn_env_var": "a server may be reached by another address",
+    "model.path users.path": "a recording may be moved; a job finds its own by task and seed",
     "model.api_key_env": "who pays does not change what is said",
-    "model.timeout_s": (
-        "decides when a request is given up and tried again, never what an answer is"
-    ),
-    "model.max_retries": "decides how patient a request is, never what an answer is",
-    "model.requests_per_minute": "decides when an endpoint is asked, never what an answer is",
-    "model.tokens_per_minute": "decides when an endpoint is asked, never what an answer is",
-    "model.max_concurrency": "decides when an endpoint is asked, never what an answer is",
-    "model.min_concurrency": "decides when an endpoint is asked, never what an answer is",
-    "model.start_concurrency": "decides when an endpoint is asked, never what an answer is",
+    "model.timeout_s model.max_retries": "decides how patient a request is, never the answer",
+    "model.requests_per_minute model.tokens_per_minute model.max_concurrency model.min_concurrency"
+    " model.start_concurrency": "decides when an endpoint is asked, never what an answer is",
     "model.stream": "decides how an answer travels, never what it is",
-    "model.price_input_usd_per_mtok": "decides what a token is said to cost, not which token it is",
-    "model.price_output_usd_per_mtok": (
-        "decides what a token is said to cost, not which token it is"
-    ),
-    "model.price_cached_usd_per_mtok": (
-        "decides what a token is said to cost, not which token it is"
-    ),
-    "database.dsn_env_var": "a server may be reached by another address",
-    "database.connection.driver": "says again what database.engine says",
-    "database.connection.host": "a server may be reached by another address",
-    "database.connection.port": "a server may be reached by another address",
-    "database.connection.user": "who asks does not change what is answered",
-    "database.connection.password_env_var": "who asks does not change what is answered",
-    "database.connection.database": "sandboxes are databases of their own",
-    "database.connection.options": "decides how a server is reached",
-    "database.connection.connect_timeout_s": "decides how long a server is waited for",
-    "database.connection.pool_size": "decides how many sandboxes wait for further rollouts",
+    "model.price_": "decides what a token is said to cost, not which token it is",
     "models": "each model that is asked goes in by its own keys",
-    "database.audit": "a log is not part of the data",
-    "database.audit_level": "a log is not part of the data",
+    "database.connection.": "decides how a server is reached; sandboxes are databases of their own",
+    "database.audit database.audit_level telemetry.": "logs and telemetry are not part of the data",
     "database.sandbox": "decides what becomes of a sandbox, not what happens in it",
-    "runtime.kind": "where a job runs is not part of its result",
-    "runtime.options": "where a job runs is not part of its result",
-    "runtime.resources": "where a job runs is not part of its result",
-    "runtime.runtime_env": "where a job runs is not part of its result",
-    "runtime.address": "where a job runs is not part of its result",
-    "runtime.workers": "the data is the same with any number of workers",
-    "runtime.concurrency": "the data is the same with any number of rollouts in flight",
-    "runtime.max_attempts": (
-        "decides when a broken job is given up, and a resume may be more patient"
-    ),
-    "runtime.breaker_window": "decides when a run pauses, not what it makes",
-    "runtime.breaker_rate": "decides when a run pauses, not what it makes",
-    "output.dir": "a run directory may be moved",
-    "output.root": "a run directory may be moved",
+    "runtime.": "decides where, by how many and how patiently a job is played, not its result",
+    "output.dir output.root": "a run directory may be moved",
     "output.upload": "a copy of the data is the same data",
-    "budget.usd": "a run that was drained goes on with a higher budget",
-    "budget.tokens": "a run that was drained goes on with a higher budget",
-    "budget.turns": "a run that was drained goes on with a higher budget",
-    "budget.minutes": "a run that was drained goes on with a higher budget",
+    "budget.": "a run that was drained goes on with a higher budget",
 }
-EXCLUDED: dict[str, str] = (
-    _EXCLUDED
-    | {key: "telemetry is not part of the data" for key in KEYS if key.startswith("telemetry.")}
-    | {key: why for kind in section_kinds() for key, why in kind.reasons()}
-)
+"""Keys, or their beginnings (``runtime.``), and why they do not determine the data."""
+
+EXCLUDED: dict[str, str] = {
+    key: why
+    for names, why in _REASONS.items()
+    for name in names.split()
+    for key in KEYS
+    if key == name or (name[-1] in "._" and key.startswith(name))
+} | {key: why for kind in section_kinds() for key, why in kind.reasons()}
 """The keys that may differ between a run and its resume, each with the reason."""
 
 

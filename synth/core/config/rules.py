@@ -270,7 +270,6 @@ def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
 def _mistakes(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     kinds: list[str] = model["mistakes"] or []
-    yield from _twice("model.mistakes", kinds)
     if kinds and model["kind"] != "scripted":
         keys = ("model.kind", "model.mistakes")
         yield (
@@ -288,21 +287,15 @@ def _mistakes(config: Plain) -> Iterator[Finding]:
 
 
 def _listed(config: Plain) -> Iterator[Finding]:
-    """Middlewares and callbacks are named once, and options belong to one that is named."""
+    """Options of middlewares and callbacks belong to one that is named."""
     for section, listing, point in LISTED:
         key, options = f"{section}.{listing}", f"{section}.options"
         names = config[section][listing]
-        yield from _twice(key, names)
         for name in config[section]["options"]:
             if name in point.builtin:
                 yield (options, key), f"{options}.{name}: set {section}.{name}.*"
             elif name not in names:
                 yield (options, key), f"{options}.{name}: {key} does not list it"
-
-
-def _twice(key: str, names: list[str]) -> Iterator[Finding]:
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield (key,), f"{key}: {name!r} is listed twice"
 
 
 def _options(config: Plain) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from synth.core.config.task_source import load_task_source
 from synth.core.config.types import Finding, Plain
@@ -18,19 +18,24 @@ _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 """The names that `datasets` takes; it keeps `all` for itself."""
 
 
-def _families(config: Plain) -> Iterator[Finding]:
-    families: list[str] = config["tasks"]["families"] or []
-    for name in twice(families):
-        yield ("tasks.families",), f"tasks.families: {name!r} is listed twice"
+_LISTS = (
+    *("model.mistakes", "agent.middleware", "telemetry.callbacks"),
+    *("tasks.families", "tasks.universes", "tasks.held_out", "tasks.transforms"),
+)
+
+
+def _twice(config: Plain) -> Iterator[Finding]:
+    for key in _LISTS:
+        section, _, name = key.partition(".")
+        items: object = config[section][name]
+        for item in twice(cast("list[str]", items)) if isinstance(items, list) else ():
+            yield (key,), f"{key}: {item!r} is listed twice"
 
 
 def _splits(config: Plain) -> Iterator[Finding]:
     """A universe is listed once and belongs to one split; a split has a name and a universe."""
     tasks = config["tasks"]
     universes: int | list[int] = tasks["universes"]
-    listed = [] if isinstance(universes, int) else universes
-    for universe in twice(listed):
-        yield ("tasks.universes",), f"tasks.universes: {universe} is listed twice"
     splits: dict[str, list[int]] | None = tasks["splits"]
     if splits is None:
         return
@@ -83,8 +88,6 @@ def _split_universes(
 def _held_out(config: Plain) -> Iterator[Finding]:
     tasks = config["tasks"]
     held: list[str] = tasks["held_out"] or []
-    for name in twice(held):
-        yield ("tasks.held_out",), f"tasks.held_out: {name!r} is listed twice"
     yield from held_out(config, "held_out")
     families: list[str] | None = tasks["families"]
     for name in dict.fromkeys(held) if families else ():
@@ -130,8 +133,6 @@ def _task_source(config: Plain) -> Iterator[Finding]:
 
 def _transforms(config: Plain) -> Iterator[Finding]:
     key, names = "tasks.transforms", config["tasks"]["transforms"]
-    for name in twice(names):
-        yield (key,), f"{key}: {name!r} is listed twice"
     for name in config["tasks"]["transform_options"]:
         if name not in names:
             options = "tasks.transform_options"
@@ -144,7 +145,7 @@ def twice(items: Sequence[Item]) -> list[Item]:
 
 
 TASK_RULES: tuple[Callable[[Plain], Iterator[Finding]], ...] = (
-    _families,
+    _twice,
     _splits,
     _held_out,
     _task_source,
