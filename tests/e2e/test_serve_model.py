@@ -195,7 +195,7 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
             "model=openai cannot be served",
         ),
         (("serve-model", "--api-key-env", "NO_SUCH_KEY"), "the variable NO_SUCH_KEY is not set"),
-        (("serve-model", "tasks.count=1", "--port", "99999"), "cannot listen at 127.0.0.1:99999"),
+        (("serve-model", "tasks.count=1", "--port", "99999"), "argument --port: '99999' must be"),
         (
             ("serve-model", "model=replay", "model.path=nowhere"),
             "model.path: {cwd}/nowhere does not exist",

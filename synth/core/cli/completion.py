@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from argcomplete import autocomplete
@@ -88,22 +89,18 @@ def _completer(action: argparse.Action) -> Callable[..., Iterable[str]] | None:
         return None
     if "DIR" in str(action.metavar):
         return _folders
-    return _paths if action.type is Path or "FILE" in str(action.metavar) else _listed(())
+    return _paths if action.type is Path or "FILE" in str(action.metavar) else partial(_given, ())
 
 
-def _folders(prefix: str, **_: object) -> Iterable[str]:
-    return _shown(prefix, DirectoriesCompleter()(prefix))
+def _shown(complete: Callable[[str], Iterable[str]], prefix: str, **_: object) -> list[str]:
+    """Paths without hidden ones, unless a dot was typed."""
+    hidden = prefix.rpartition("/")[2].startswith(".")
+    paths = list(complete(prefix))
+    return [one for one in paths if hidden or one.rstrip("/").rpartition("/")[2][:1] != "."]
 
 
-def _paths(prefix: str, **_: object) -> Iterable[str]:
-    return _shown(prefix, FilesCompleter()(prefix))
-
-
-def _shown(prefix: str, paths: Iterable[str]) -> list[str]:
-    """The paths without hidden ones, unless a dot was typed."""
-    if prefix.rpartition("/")[2].startswith("."):
-        return list(paths)
-    return [path for path in paths if not path.rstrip("/").rpartition("/")[2].startswith(".")]
+_folders = partial(_shown, DirectoriesCompleter())
+_paths = partial(_shown, FilesCompleter())
 
 
 def _overrides(prefix: str, parsed_args: Arguments, **_: object) -> Iterable[str]:
@@ -123,35 +120,21 @@ def _worlds(prefix: str, **_: object) -> Iterable[str]:
     return [*world_names(), *_names(WORLDS), *_folders(prefix)]
 
 
-def _names(point: ExtensionPoint) -> list[str]:
+def _given(names: Sequence[str], **_: object) -> Sequence[str]:
+    return names
+
+
+def _names(point: ExtensionPoint, **_: object) -> list[str]:
     return [found.name for found in point.all()]
-
-
-def _listed(names: Iterable[str]) -> Callable[..., Iterable[str]]:
-    """A completer that offers these names."""
-
-    def complete(**_: object) -> Iterable[str]:
-        return names
-
-    return complete
-
-
-def _extensions(point: ExtensionPoint) -> Callable[..., Iterable[str]]:
-    """A completer that offers the names of one kind of extension."""
-
-    def complete(**_: object) -> Iterable[str]:
-        return _names(point)
-
-    return complete
 
 
 _BY_NAME: dict[str, Callable[..., Iterable[str]]] = {
     "overrides": _overrides,
     "config_name": _config_names,
     "world": _worlds,
-    "to": _extensions(EXPORTERS),
-    "database": _extensions(ENGINES),
-    "kind": _listed([f"{point.kind}s".replace(" ", "-") for point in EXTENSION_POINTS]),
-    "shell": _listed(SHELLS),
+    "to": partial(_names, EXPORTERS),
+    "database": partial(_names, ENGINES),
+    "kind": partial(_given, [f"{one.kind}s".replace(" ", "-") for one in EXTENSION_POINTS]),
+    "shell": partial(_given, SHELLS),
 }
 """What completes an argument, by the name that it has in every command."""

@@ -8,7 +8,8 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 from synth.core.cli.command import Arguments
@@ -16,6 +17,7 @@ from synth.core.config.compose import compose
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.credentials import ADVICE, is_variable_name
 from synth.core.foundation.shipped import find_world, world_names
+from synth.core.foundation.standard_output import say
 from synth.errors import OperatorError
 from synth.prepare import PreparedRun, prepare
 
@@ -89,22 +91,53 @@ def token_of(name: str | None) -> str:
 
     Raises :class:`OperatorError` for a variable that is not set.
     """
-    if name is None:
-        return secrets.token_urlsafe(24)
+    return secrets.token_urlsafe(24) if name is None else variable("--token-env", name)
+
+
+def variable(option: str, name: str) -> str:
+    """The value of the environment variable that an option names.
+
+    Raises :class:`OperatorError` for one that is not set.
+    """
     if not is_variable_name(name):
         raise OperatorError(
-            f"--token-env takes the name of an environment variable, and this is none: {ADVICE}"
+            f"{option} takes the name of an environment variable, and this is none: {ADVICE}"
         )
     value = os.environ.get(name, "").strip()
     if not value:
-        raise OperatorError(f"--token-env: the variable {name} is not set")
+        raise OperatorError(f"{option}: the variable {name} is not set")
     return value
 
 
-def address_json(url: str, token: str, options: Arguments) -> str:
-    """The address for programs, with the token unless a variable holds it."""
-    own = {"token": token} if options.token_env is None else {"token_env": options.token_env}
-    return json.dumps({"url": url, **own})
+@contextlib.asynccontextmanager
+async def listening(
+    serving: AbstractAsyncContextManager[str], options: Arguments
+) -> AsyncGenerator[str]:
+    """A server, and its URL. Raises :class:`OperatorError` if it cannot listen."""
+    async with AsyncExitStack() as stack:
+        try:
+            url = await stack.enter_async_context(serving)
+        except OSError as error:
+            place = f"{getattr(options, 'host', '127.0.0.1')}:{options.port}"
+            raise OperatorError(f"cannot listen at {place}: {error.strerror or error}") from None
+        yield url
+
+
+async def serve_until_signal(
+    serving: AbstractAsyncContextManager[str], options: Arguments, token: str, text: str
+) -> None:
+    """Serve until SIGINT or SIGTERM. The ``text`` for people has places for ``url`` and ``token``;
+    ``--json`` prints both, the token unless a variable holds it.
+    """
+    held = options.token_env
+    async with listening(serving, options) as url:
+        if options.json:
+            own = {"token": token} if held is None else {"token_env": held}
+            say(json.dumps({"url": url, **own}), flush=True)
+        else:
+            shown = text.format(url=url, token=token if held is None else f"${held}")
+            say(f"{shown}; Ctrl-C ends the server", flush=True)
+        await until_signal(asyncio.Event().wait())
 
 
 async def until_signal(work: Coroutine[Any, Any, object]) -> None:

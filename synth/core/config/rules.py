@@ -248,8 +248,6 @@ def _extra_body(config: Plain) -> Iterator[Finding]:
         for name in sorted(set(body) & set(_OURS)):
             place = f"set {section}.{_OURS[name]} instead" if _OURS[name] else "the rollout sets it"
             yield (f"{key}.{name}",), f"{key}.{name}: this is not extra: {place}"
-        for place, why in _not_json(body, key):
-            yield (place,), f"{place}: {why} cannot be written as JSON"
 
 
 def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
@@ -268,22 +266,15 @@ def _not_json(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _mistakes(config: Plain) -> Iterator[Finding]:
+    """Only the scripted expert makes mistakes on purpose, and has a style."""
     model = config["model"]
-    kinds: list[str] = model["mistakes"] or []
-    if kinds and model["kind"] != "scripted":
-        keys = ("model.kind", "model.mistakes")
-        yield (
-            keys,
-            (
-                "model.mistakes: only the scripted expert makes mistakes when told to;"
-                f" {model['kind']} makes its own"
-            ),
-        )
-    if model["style"] and model["kind"] != "scripted":
-        yield (
-            ("model.kind", "model.style"),
-            f"model.style: the scripted expert's; {model['kind']} has its own",
-        )
+    for name, whose in (
+        ("mistakes", "only the scripted expert makes mistakes when told to; {} makes its own"),
+        ("style", "the scripted expert's; {} has its own"),
+    ):
+        if model[name] and model["kind"] != "scripted":
+            key = f"model.{name}"
+            yield ("model.kind", key), f"{key}: {whose.format(model['kind'])}"
 
 
 def _listed(config: Plain) -> Iterator[Finding]:
@@ -299,28 +290,11 @@ def _listed(config: Plain) -> Iterator[Finding]:
 
 
 def _options(config: Plain) -> Iterator[Finding]:
-    """Options of extensions travel as JSON."""
-    sections = (
-        "users",
-        "tasks",
-        "database",
-        "database.connection",
-        "runtime",
-        "agent",
-        "telemetry",
-    )
-    for section in sections:
-        value: Any = config
-        for name in section.split("."):
-            value = value[name]
-        yield from _json_problems(value["options"], f"{section}.options")
-    for section, model in _models(config):
-        yield from _json_problems(model["options"], f"{section}.options")
-
-
-def _json_problems(options: Any, section: str) -> Iterator[Finding]:
-    for key, problem in _not_json(options, section):
-        yield (key,), f"{key}: {problem} cannot be written as JSON"
+    """Options of extensions and extra fields of requests travel as JSON."""
+    for place, why in _not_json(config, ""):
+        key = place.removeprefix(".")
+        if {"options", "extra_body"} & set(key.split(".")):
+            yield (key,), f"{key}: {why} cannot be written as JSON"
 
 
 def _cost(config: Plain) -> Iterator[Finding]:

@@ -13,31 +13,13 @@ from typing import Any
 from envs.ledger import Ledger
 from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.options import option_names
-from synth.core.config.rules import model_names
+from synth.core.config.rules import EXTENSIONS, LISTED, model_names
 from synth.core.config.section import section_kinds
 from synth.core.config.task_source import standard_keys
-from synth.plugins import (
-    CALLBACKS,
-    ENGINES,
-    MIDDLEWARES,
-    MODELS,
-    RUNTIMES,
-    TASK_SOURCES,
-    USERS,
-    ExtensionPoint,
-    PluginError,
-)
+from synth.plugins import ENGINES, ExtensionPoint, PluginError
 
 OVERRIDE = "override"
 """The kind of the entries in an account."""
-
-_KINDS: Mapping[str, ExtensionPoint] = {
-    "model": MODELS,
-    "users": USERS,
-    "tasks": TASK_SOURCES,
-    "runtime": RUNTIMES,
-}
-"""The sections whose key ``kind`` names an extension."""
 
 _SWITCHES: Mapping[str, str] = {
     "model.mistake_rate": "model.mistakes",
@@ -78,18 +60,20 @@ def _reasons(values: Mapping[str, Any], given: Sequence[str]) -> Iterator[tuple[
     for part, switch in (*_SWITCHES.items(), *_needed()):
         if not values[switch]:
             yield part, f"{switch} is not set"
-    parts = (("agent", MIDDLEWARES, "middleware"), ("telemetry", CALLBACKS, "callbacks"))
-    for section, point, listing in parts:
+    for section, listing, point in LISTED:
         for name in point.builtin:
             if name not in values[f"{section}.{listing}"]:
                 yield f"{section}.{name}", f"{section}.{listing} does not list {name}"
     engine = values["database.engine"]
     if not getattr(ENGINES.load(engine), "needs_server", True):
         yield "database.connection", f"database={engine} has no server"
-    for section, point in _KINDS.items():
-        asked = [key for key in given if _within(key, section)]
+    for key, point in EXTENSIONS.items():
+        section, _, last = key.partition(".")
+        if last != "kind":
+            continue
+        asked = [one for one in given if _within(one, section)]
         if section == "tasks":  # the others are the run's own
-            asked = [key for key in asked if key.rpartition(".")[2] in standard_keys()]
+            asked = [one for one in asked if one.rpartition(".")[2] in standard_keys()]
         if asked:
             yield from _of_kind(section, point, values, asked)
 

@@ -14,13 +14,12 @@ from synth.core.cli.command import Arguments, command
 from synth.core.cli.live_options import (
     LIMITS,
     TASKS,
-    address_json,
     prepared,
+    serve_until_signal,
     token_of,
     until_signal,
 )
 from synth.core.config.quoting import quoted_value
-from synth.core.foundation.standard_output import say
 from synth.core.types.reply import REPLY
 from synth.errors import OperatorError
 from synth.ext.serving.live.recorder import Recorder
@@ -89,27 +88,12 @@ async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
         )
         stack.push_async_callback(book.aclose)
         if options.http:
-            await _serve_http(book, options, token)
+            name, port, at_once = Path(options.world).name, options.port, options.sessions
+            serving = resolve(HTTP)(book, name, token, port=port, at_once=at_once)
+            text = "{url}\ntoken: {token}\na session has a path of its own: /mcp/NAME"
+            await serve_until_signal(serving, options, token, text)
         else:
             await until_signal(resolve(STDIO)(book, run.world.name))
-
-
-async def _serve_http(book: SessionRegistry, options: Arguments, token: str) -> None:
-    serving = resolve(HTTP)(
-        book, Path(options.world).name, token, port=options.port, at_once=options.sessions
-    )
-    async with AsyncExitStack() as stack:
-        try:
-            url: str = await stack.enter_async_context(serving)
-        except OSError as error:
-            raise OperatorError(f"--port {options.port}: {error.strerror}") from None
-        if options.json:
-            say(address_json(url, token, options), flush=True)
-        else:
-            shown = token if options.token_env is None else f"in ${options.token_env}"
-            say(f"{url}\ntoken: {shown}")
-            say("a session has a path of its own: /mcp/NAME; Ctrl-C ends the server", flush=True)
-        await until_signal(asyncio.Event().wait())
 
 
 @contextlib.contextmanager

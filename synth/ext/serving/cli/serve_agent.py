@@ -10,14 +10,11 @@ from synth.core.cli.command import Arguments, command
 from synth.core.cli.live_options import (
     LIMITS,
     TASKS,
-    address_json,
     model_overrides,
     prepared,
+    serve_until_signal,
     token_of,
-    until_signal,
 )
-from synth.core.foundation.standard_output import say
-from synth.errors import OperatorError
 from synth.ext.serving.agent_server import serve_agent
 from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.session_registry import SessionReport
@@ -76,14 +73,6 @@ async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
             recorder=recorder,
             report=_report if recorder is not None else None,
         )
-        try:
-            url = await stack.enter_async_context(serve_agent(sessions, token, options.port))
-        except OSError as error:
-            raise OperatorError(f"--port {options.port}: {error.strerror}") from None
-        if options.json:
-            say(address_json(url, token, options), flush=True)
-        else:
-            shown = token if options.token_env is None else f"${options.token_env}"
-            say(f"{url}/?token={shown}")
-            say("the token in it is the only way in; Ctrl-C ends the server", flush=True)
-        await until_signal(asyncio.Event().wait())
+        serving = serve_agent(sessions, token, options.port)
+        text = "{url}/?token={token}\nthe token in it is the only way in"
+        await serve_until_signal(serving, options, token, text)

@@ -10,12 +10,10 @@ from synth.core.cli.command import Arguments, command
 from synth.core.cli.live_options import (
     LIMITS,
     TASKS,
-    address_json,
     prepared,
+    serve_until_signal,
     token_of,
-    until_signal,
 )
-from synth.core.foundation.standard_output import say
 from synth.errors import OperatorError
 from synth.ext.serving.environment.server import serve_env
 from synth.ext.serving.environment.sessions import EnvSessions
@@ -68,20 +66,9 @@ async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
             idle_s=options.idle,
             longest_s=options.minutes * 60,
         )
-        try:
-            serving = serve_env(sessions, token, options.host, options.port)
-            url = await stack.enter_async_context(serving)
-        except OSError as error:
-            raise OperatorError(
-                f"cannot listen at {options.host}:{options.port}: {error.strerror}"
-            ) from None
-        if options.json:
-            say(address_json(url, token, options), flush=True)
-        else:
-            shown = token if options.token_env is None else f"${options.token_env}"
-            say(f"{url} serves {run.plan.tasks} tasks of {run.world.name}; token: {shown}")
-            say("Ctrl-C ends the server", flush=True)
         if options.host not in LOOPBACK:
             note = "note: whoever reaches this address and knows the token is answered"
             print(note, file=sys.stderr, flush=True)
-        await until_signal(asyncio.Event().wait())
+        serving = serve_env(sessions, token, options.host, options.port)
+        text = f"{{url}} serves {run.plan.tasks} tasks of {run.world.name}; token: {{token}}"
+        await serve_until_signal(serving, options, token, text)

@@ -6,19 +6,15 @@ import asyncio
 import ipaddress
 import json
 import logging
-import os
 import shlex
-import signal
 import socket
 import sys
-from contextlib import AsyncExitStack
 from typing import Literal
 
 from synth.core.cli.command import Arguments, command
+from synth.core.cli.live_options import listening, until_signal, variable
 from synth.core.config.compose import compose
-from synth.core.foundation.credentials import ADVICE, is_variable_name
 from synth.core.foundation.standard_output import say
-from synth.errors import OperatorError
 from synth.ext.serving.known_rollouts import Served, open_served, run_command
 from synth.ext.serving.openai_server import serve
 
@@ -52,7 +48,8 @@ def main(options: Arguments) -> int:
     """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError before that, which the
     dispatcher prints.
     """
-    key = _key(options.api_key_env)
+    held = options.api_key_env
+    key = None if held is None else variable("--api-key-env", held)
     (composed,) = compose(options.overrides)
     log = logging.getLogger("synth.requests") if options.verbose else None
     if log is not None:
@@ -63,51 +60,25 @@ def main(options: Arguments) -> int:
     return 0
 
 
-def _key(name: str | None) -> str | None:
-    if name is None:
-        return None
-    if not is_variable_name(name):
-        raise OperatorError(
-            f"--api-key-env takes the name of an environment variable, and this is none: {ADVICE}"
-        )
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise OperatorError(
-            f"--api-key-env: the variable {name} is not set; export it, or leave the option out"
-        )
-    return value
-
-
 async def _serve(
     served: Served, options: Arguments, key: str | None, log: logging.Logger | None
 ) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with AsyncExitStack() as stack:
-        serving = serve(
-            served.repertoire,
-            options.host,
-            options.port,
-            models=(served.name,),
-            api_key=key,
-            access_log=log,
-        )
-        try:
-            url = await stack.enter_async_context(serving)
-        except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise OperatorError(
-                f"cannot listen at {options.host}:{options.port}: {reason}"
-            ) from None
+    serving = serve(
+        served.repertoire,
+        options.host,
+        options.port,
+        models=(served.name,),
+        api_key=key,
+        access_log=log,
+    )
+    async with listening(serving, options) as url:
         _announce(served, _reachable(url, options.host), options)
         if key is None and not _is(options.host, "is_loopback"):
             note = (
                 "note: whoever reaches this address is answered; --api-key-env NAME demands a key"
             )
             print(note, file=sys.stderr, flush=True)
-        await stop.wait()
+        await until_signal(asyncio.Event().wait())
 
 
 def _reachable(url: str, host: str) -> str:
