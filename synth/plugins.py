@@ -169,6 +169,8 @@ MODELS = ExtensionPoint(
         "openai": "synth.core.models.openai.factory:make",
         "replay": "synth.core.models.replay.model:make",
         "remote": "synth.ext.serving.live.remote_model:make",
+        "responses": "synth.ext.wire_forms.responses:make",
+        "anthropic": "synth.ext.wire_forms.anthropic:make",
     },
 )
 """What continues a conversation (``model=NAME``)."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -112,13 +113,15 @@ def measure(exporter: Exporter, tokenizer: str | Path | None, most: int | None, 
     if exporter.template is None:
         raise OperatorError("--tokenizer counts what a chat template renders: give --template, too")
     exporter.tokenizer = str(tokenizer)
-    kind: Any = _of_extra("synth.ext.exporters.rendering.masks:TokenCount")
+    with _of_extra():
+        kind: Any = resolve("synth.ext.exporters.rendering.masks:TokenCount")
     exporter.lengths.counter = kind(exporter.template, exporter.tokenizer)
 
 
-def _of_extra(name: str) -> Any:
+@contextmanager
+def _of_extra() -> Generator[None]:
     try:
-        return resolve(name)
+        yield
     except PluginError as error:
         raise OperatorError(
             "--template and --tokenizer need an extra: pip install 'synth-worlds[templates]'"
@@ -136,7 +139,8 @@ def through_template(
     if name is None:
         return None, policy
     preset = exporter.template = find_preset(name)
-    kind = _of_extra("synth.ext.exporters.rendering.gate:RenderGate")
+    with _of_extra():
+        kind: Any = resolve("synth.ext.exporters.rendering.gate:RenderGate")
     forms = replace(
         policy,
         calls=policy.calls or preset.calls,

@@ -228,7 +228,7 @@ def failure(
         return _passing(message, status, headers)
     if status == 413:  # whatever a proxy's page calls it
         return ContextOverflow(message, False, status)
-    base = url.removesuffix("/models").removesuffix("/chat/completions")
+    base = re.sub(r"/(?:models|chat/completions|messages|responses)$", "", url)
     mends = advice(status, body_error.message, base, echoed)
     return ModelRefusedRequest(f"{message} ({mends})" if mends else message, False, status)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from synth.core.foundation.credentials import Redactor, public_url
 from synth.core.foundation.hashing import digest
@@ -50,8 +50,12 @@ class OpenAIModel(Model):
     ``api_key`` None sends no authorization at all: no variable of the environment fills it in.
     ``limiter`` decides when an attempt may be made (None: at once).
 
-    Raises OperatorError for an address, a key, a proxy or an ``extra_body`` that cannot work.
+    Another wire form is a subclass with a ``path`` and its own :meth:`request`, :meth:`streamed`
+    and :meth:`completed`. Raises OperatorError for an address, a key, a proxy or an ``extra_body``
+    that cannot work.
     """
+
+    path = "/chat/completions"
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class OpenAIModel(Model):
         self._template = RequestTemplate(endpoint.name, address, query, api_key, headers)
         base_url = str(self._template.base_url)
         self.endpoint = public_url(base_url)
-        self._url = f"{self.endpoint}/chat/completions"
+        self._url = f"{self.endpoint}{self.path}"
         self.origin = digest(self.endpoint, self.name, length=12)
         self.takes_back = self.origin
         self._http = Exchanger(
@@ -202,12 +206,12 @@ class OpenAIModel(Model):
         (None: as the options say).
         """
         streams = self.options.stream or on_delta is not None
-        body = opening + (self._stream_ending if streams else b"]}")
+        body = self.request(opening, streams=streams)
 
         limiter = self.limiter
 
         async def once() -> Completion:
-            streamed = StreamedAnswer(on_delta) if streams else None
+            streamed = self.streamed(on_delta) if streams else None
             try:
                 completion = self._read(await self._exchange(body, streamed), streamed, first_call)
             except ModelError as error:
@@ -224,6 +228,23 @@ class OpenAIModel(Model):
             self.options.max_retries if retries is None else retries,
             nullcontext if limiter is None else lambda: limiter.slot(tokens),
         )
+
+    def request(self, opening: bytes, *, streams: bool) -> bytes:
+        """Return the body of a request; ``opening`` is one of chat completions up to the end of its
+        messages.
+        """
+        return opening + (self._stream_ending if streams else b"]}")
+
+    def streamed(self, on_delta: OnDelta | None) -> StreamedAnswer:
+        """Return a reader of an answer in pieces, which makes one body of chat completions."""
+        return StreamedAnswer(on_delta)
+
+    def completed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the body of an answer as one of chat completions.
+
+        Raises NotACompletionError.
+        """
+        return body
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -259,7 +280,7 @@ class OpenAIModel(Model):
         """
         try:
             return await self._http.exchange(
-                await self._template.completions(),
+                await self._template.completions(self.path),
                 body,
                 None if streamed is None else streamed.feed,
             )
@@ -291,10 +312,12 @@ class OpenAIModel(Model):
             if streamed is None and reply.body.lstrip().startswith(
                 _EVENT
             ):  # streamed, though nobody asked for that
-                streamed = StreamedAnswer()
+                streamed = self.streamed(None)
                 streamed.feed(reply.body)
             body = load_body(reply.body) if streamed is None else streamed.body()
             status = error_in_body(body)
+            if streamed is None and status is None:
+                body = self.completed(body)
             completion = read_completion(body, first_call, self.origin) if status is None else None
         except NotACompletionError as error:
             problem = str(error)

@@ -78,11 +78,11 @@ class RequestTemplate:
         user, password = self.base_url.username, self.base_url.password
         return [password, b64encode(f"{user}:{password}".encode()).decode(), *added]
 
-    async def completions(self) -> Target:
-        """Return the target of ``POST /chat/completions``."""
+    async def completions(self, path: str = "/chat/completions") -> Target:
+        """Return the target of the requests for completions, at this path."""
         if self._completions is None:
             request = self._client.post(
-                "/chat/completions",
+                path,
                 cast_to=httpx2.Response,
                 body={"model": self._name},
                 options={"headers": self._request_headers},

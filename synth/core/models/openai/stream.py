@@ -58,7 +58,7 @@ class StreamedAnswer:
             return None
         try:
             for value in self._events.feed(data):
-                self._chunk(value)
+                self.read(value)
         except (ValueError, RecursionError) as error:
             raise _unreadable(error) from error
         return _GRACE_S if self.settled else None
@@ -85,7 +85,7 @@ class StreamedAnswer:
             return body
         try:
             for value in self._events.end():
-                self._chunk(value)
+                self.read(value)
         except (ValueError, RecursionError) as error:
             if not self.settled:
                 raise _unreadable(error) from error
@@ -102,7 +102,8 @@ class StreamedAnswer:
             "choices": [{**_settled(self._choice), "message": self._message.whole()}],
         }
 
-    def _chunk(self, value: Json) -> None:
+    def read(self, value: Json) -> None:
+        """Read one event. Raises NotACompletionError."""
         if value is None:
             return
         if not isinstance(value, dict):
