@@ -161,7 +161,7 @@ def _by_name(table: str, columns: Sequence[str], found: set[str]) -> dict[str, s
     }
     only_people = {"email", "birth_date"}
     marks = set(kinds.values()) | (set[str]() if _nouns(table) & _THINGS else found)
-    if _is_of_people(table) or only_people & marks:
+    if is_of_people(table) or only_people & marks:
         kinds |= {column: "name" for column in columns if _readings(table, column)[-1] in _NAME}
     return kinds
 
@@ -227,7 +227,8 @@ _ABOUT = _words("type kind status count at on time verified state place class")
 """Last words of a column that is about personal data and does not hold it."""
 
 
-def _is_of_people(table: str) -> bool:
+def is_of_people(table: str) -> bool:
+    """True for a table whose rows are people, by its name."""
     own = _snake(table)
     return any(_PEOPLE.match(noun) for noun in (own, own.rpartition("_")[2]))
 

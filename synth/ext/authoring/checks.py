@@ -186,8 +186,8 @@ def condition(
 
 
 def default(text: str, dialect: str) -> str | None:
-    """A default that is one plain value, in SQLite; None for any other."""
-    tree = _parsed(text, dialect)
+    """A default that is one plain value, in SQLite; None for any other, and for bytes of zero."""
+    tree = None if "\0" in text else _parsed(text, dialect)
     if tree is None or not all(isinstance(node, _PLAIN) for node in tree.walk()):
         return None
     return tree.unnest().sql(dialect="sqlite")

@@ -114,7 +114,7 @@ def _tried(
         out.tables = [
             made[table.name]
             if table.name in made.keys() - out.kept.keys()
-            else _own_rows(table, rows[table.name])
+            else own_rows(table, rows[table.name])
             for table in tables
         ]
         found = next(filter(None, (fault_of(out.tables, schema, one) for one in TRIED)), None)
@@ -127,7 +127,8 @@ def _tried(
         _keep(found[0], found[1], tables, out.kept)
 
 
-def _own_rows(table: LiveTable, rows: Rows) -> Lookup:
+def own_rows(table: LiveTable, rows: Rows) -> Lookup:
+    """A table with the rows that it has."""
     names = written(table)
     return Lookup(table.name, names, [tuple(row[name] for name in names) for row in rows])
 
@@ -198,7 +199,7 @@ def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> s
     for table in tables:
         one = shape.tables[table.name]
         plain = all(
-            column.role in {"key", "name", "status", "text", "link"}
+            column.role in {"key", "name", "status", "category", "identifier", "text", "link"}
             and column.kind not in DATES
             and (table.name, column.name) not in personal
             and not holds_people(column.label, [str(value) for value in column.seen])

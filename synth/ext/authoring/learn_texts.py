@@ -39,7 +39,7 @@ def text_maker(
     """
     texts = [str(value) for value in values]
     if kind == "email" or "email" in name:
-        return Email(people, () if people else _fake("last_name"))
+        return Email(people, () if people else made_texts("last_name"))
     if kind == "name" or holds_people(name, texts):
         return _name(name, texts)
     codes = _codes(kind, texts)
@@ -47,7 +47,7 @@ def text_maker(
         return codes
     provider = "street_address" if kind == "address" else PROVIDERS.get(name)
     if provider is not None:
-        return Texts(_fake(provider))
+        return Texts(made_texts(provider))
     unique = len(set(texts)) > 0.5 * len(texts)
     if not unique and kind is None and not any(" " in text for text in texts):
         return Choice(dict(Counter(texts).most_common(MOST)))
@@ -80,7 +80,7 @@ def _first_names() -> frozenset[str]:
 
 
 def _name(column: str, texts: Sequence[str]) -> Texts:
-    first, last = _fake("first_name"), _fake("last_name")
+    first, last = made_texts("first_name"), made_texts("last_name")
     if column.startswith(LAST_NAMES):
         return Texts(last)
     return Texts(first) if of_one_word(texts) else Texts(first, last)
@@ -99,7 +99,8 @@ class Names(tuple[str, ...]):  # noqa: SLOT001 a tuple has no slots for more
 
 
 @cache
-def _fake(provider: str) -> Names:
+def made_texts(provider: str) -> Names:
+    """A hundred texts of a provider of Faker."""
     return Names(provider)
 
 

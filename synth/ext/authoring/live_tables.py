@@ -75,7 +75,7 @@ class _Reading:
     def database(self, wanted: Sequence[str] | None) -> LiveDatabase:
         tables = self._read(self._wanted(wanted))
         self._account()
-        return LiveDatabase(_parents_first(_linked(tables)), self.ledger)
+        return LiveDatabase(parents_first(_linked(tables)), self.ledger)
 
     def _wanted(self, wanted: Sequence[str] | None) -> list[Relation]:
         if wanted is None:
@@ -201,7 +201,7 @@ def _broken(link: ForeignKey, table: LiveTable, known: Mapping[str, LiveTable]) 
     return None
 
 
-def _parents_first(tables: Sequence[LiveTable]) -> list[LiveTable]:
+def parents_first(tables: Sequence[LiveTable]) -> list[LiveTable]:
     """The tables, each behind those to which it refers; a circle is broken at any place."""
     out, placed, left = list[LiveTable](), set[str](), list(tables)
     while left:

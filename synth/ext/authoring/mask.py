@@ -15,7 +15,7 @@ from synth.errors import OperatorError
 from synth.ext.authoring.made_up import MadeUp
 from synth.ext.authoring.names import snake
 from synth.ext.authoring.real_values import RealValues, words_of
-from synth.ext.authoring.reflect import is_secret
+from synth.ext.authoring.roles import is_secret
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable, Rows, Value
 
 Kinds = Mapping[tuple[str, str], str]

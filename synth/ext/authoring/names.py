@@ -9,7 +9,7 @@ import builtins
 import hashlib
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -172,17 +172,86 @@ def _numbers(word: str) -> tuple[str, str]:
     return one, word if one != word else str(_english().plural_noun(word))
 
 
-def nouns(tables: Iterable[str]) -> dict[str, Noun]:
+@cache
+def is_plural(word: str) -> bool:
+    """True for an English noun in the plural."""
+    one, many = _numbers(word)
+    return many == word != one
+
+
+_UNSAID = re.compile(r"(?:^|\s)[^\saeiouy\d]+(?:\s|$)")
+"""A word of Latin letters without a vowel, such as `crtd`."""
+
+_PREPOSITIONS = frozenset({"by", "to", "of", "for", "from", "in", "on", "at", "with", "as"})
+
+_SHORT = {
+    "nr": "number",
+    "num": "number",
+    "qty": "quantity",
+    "pct": "percentage",
+    "amt": "amount",
+    "desc": "description",
+    "addr": "address",
+    "tel": "telephone",
+    "dt": "date",
+    "ts": "time",
+}
+_PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
+"""A comment that is a noun of up to three words."""
+
+
+@cache
+def is_sayable(words: str) -> bool:
+    """True for a noun that a person would say: each word has a vowel or other letters, and the last
+    is no preposition.
+    """
+    return not words.isascii() or (
+        _UNSAID.search(words) is None and words.rpartition(" ")[2] not in _PREPOSITIONS
+    )
+
+
+def be(words: str) -> str:
+    """``are`` for words that end in a plural, else ``is``."""
+    return "are" if is_plural(words.rpartition(" ")[2]) else "is"
+
+
+def said(columns: Mapping[str, str | None]) -> dict[str, str]:
+    """Each column as words: its comment, if that is a noun that no other column has, else its name
+    without a prefix that all columns share. ``columns`` maps names to comments.
+    """
+    comments = [(one or "").strip().rstrip(".") for one in columns.values()]
+    prefix, out = shared_prefix([*columns]), dict[str, str]()
+    for name, comment in zip(columns, comments, strict=True):
+        if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
+            out[name] = comment[:1].lower() + comment[1:]
+            continue
+        words = spelled(name).removeprefix(prefix).removeprefix("fk_").split("_")
+        ending = {"no": "number"} if len(words) > 1 else {}
+        last = {**_SHORT, **ending}.get(words[-1], words[-1])
+        out[name] = " ".join([*(_SHORT.get(word, word) for word in words[:-1]), last])
+    return out
+
+
+def shared_prefix(names: Sequence[str]) -> str:
+    """The first word, with its underscore, that all of at least three names share."""
+    names = [spelled(name) for name in names]
+    heads = {name.partition("_")[0] for name in names if "_" in name}
+    shared = len(names) > 2 and len(heads) == 1 and all("_" in name for name in names)
+    return f"{heads.pop()}_" if shared else ""
+
+
+def nouns(tables: Sequence[str]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queues record``.
+    the ``queues record``. A prefix that all tables share is left out.
     """
     out, taken = dict[str, Noun](), set[str]()
+    prefix = shared_prefix(tables)
     for table in tables:
-        noun, number = noun_of(table), 1
+        noun, number = noun_of(spelled(table).removeprefix(prefix)), 1
         while {noun.one, noun.many} & taken:
             number += 1
             more = "" if number == 2 else f"_{number}"
-            noun = noun_of(f"{spelled(table)}{more}_record")
+            noun = noun_of(f"{spelled(table).removeprefix(prefix)}{more}_record")
         taken |= {noun.one, noun.many}
         out[table] = noun
     return out

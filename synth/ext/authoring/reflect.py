@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -15,8 +15,8 @@ from sqlalchemy.exc import SAWarning
 
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
-from synth.ext.authoring.names import labels, nouns, quoted, spelled
-from synth.ext.authoring.roles import FEW, with_roles
+from synth.ext.authoring.names import labels, nouns, quoted, said
+from synth.ext.authoring.roles import FEW, Roles, is_secret, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -26,8 +26,6 @@ SEEN = 400
 CENT = 0.01
 """The least step from a bound that a number may not reach."""
 
-_SECRET = re.compile(r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_key)(?:_|$)")
-
 _DATES = frozenset({"date", "moment"})
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
@@ -36,15 +34,8 @@ _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
-def is_secret(column: str, *, numbered: bool) -> bool:
-    """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
-    numbered key, or refers to one: ``token_id`` is not a secret.
-    """
-    return not numbered and _SECRET.search(spelled(column)) is not None
-
-
-def reflect(engine: Engine) -> Shape:
-    """The shape of the tables that a database has, with roles."""
+def reflect(engine: Engine, given: Roles | None = None) -> Shape:
+    """The shape of the tables that a database has, with roles; ``given`` are set by its author."""
     inspector = sqlalchemy.inspect(engine)
     with warnings.catch_warnings(), engine.connect() as db:
         warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
@@ -52,6 +43,7 @@ def reflect(engine: Engine) -> Shape:
         known = nouns([table.name for table in live])
         tables = {table.name: _table(table, inspector, db) for table in live}
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
+    tables = _with_derived({table.name: table for table in live}, tables)
     return Shape(
         {
             name: with_roles(
@@ -59,7 +51,8 @@ def reflect(engine: Engine) -> Shape:
                     table,
                     own_noun=known[name],
                     links=tuple(one for one in table.links if (one.table, one.target) in shown),
-                )
+                ),
+                (given or {}).get(name),
             )
             for name, table in tables.items()
         }
@@ -74,15 +67,10 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
     hidden = _hidden(found, {*live.key, *linked})
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
-    single = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
     key = live.key if own.keys() >= set(live.key) else ()
-    label = labels(own)
     return TableShape(
         name=name,
-        columns=tuple(
-            replace(_column(name, one, rules, single, db), label=label[one["name"]])
-            for one in shown
-        ),
+        columns=_columns(live, shown, rules, db),
         key=key,
         links=_links(live, [*own]),
         uniques=live.uniques,
@@ -91,8 +79,48 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
         joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
         generated_key=len(key) == 1 and own[key[0]] == "INTEGER",
         hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
+        comment=live.comment,
         fillable=all(map(_may_be_left_out, hidden.values())),
     )
+
+
+def _columns(
+    live: LiveTable, shown: Sequence[ReflectedColumn], rules: CheckRules, db: Connection
+) -> tuple[ColumnShape, ...]:
+    """The columns that are shown, with their labels, comments and words."""
+    names = [str(one["name"]) for one in shown]
+    unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
+    comments = {column.name: column.comment for column in live.columns if column.name in names}
+    label, words = labels(names), said(comments)
+    found = [_column(live.name, one, rules, unique, db) for one in shown]
+    return tuple(
+        replace(one, label=label[name], comment=comments[name], said=words[name])
+        for name, one in zip(names, found, strict=True)
+    )
+
+
+def _with_derived(
+    live: Mapping[str, LiveTable], tables: Mapping[str, TableShape]
+) -> dict[str, TableShape]:
+    """The tables with the links that follow from keys of several columns: where (dag, run) refers
+    to runs, and a run's dag to dags, the dag refers to dags.
+    """
+    out = dict(tables)
+    for _ in live:  # a chain is no longer than there are tables
+        before = dict(out)
+        for name, table in before.items():
+            own = {link.column for link in table.links}
+            found = [
+                Link(column, link.table, link.target)
+                for columns, target, there in live[name].links
+                if len(columns) > 1 and target != name
+                for column, named in zip(columns, there, strict=True)
+                if column not in own and (link := before[target].link_of(named)) is not None
+            ]
+            out[name] = replace(table, links=(*table.links, *found[:1]))
+        if out == before:
+            break
+    return out
 
 
 def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
@@ -156,7 +184,6 @@ def _column(
         checked=bool(rule.choices),
         low=rule.above + CENT if loose and rule.above is not None else rule.low,
         high=rule.below - CENT if loose and rule.below is not None else rule.high,
-        comment=raw.get("comment"),
         seen=tuple(values[:SEEN]),
         distinct=distinct,
         nulls=total - given,

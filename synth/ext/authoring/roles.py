@@ -1,30 +1,43 @@
-"""The role of a column, by its name, its kind and its content; the columns that name a row."""
+"""The role of each column, inferred once from its name, type, comment, checks and values.
+
+Everything that `synth new` does with a column follows from its role: what a tool sorts, adds up
+and changes, what a request asks for, how a new value looks. The rules stand in one table.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import get_args
 
-from synth.ext.authoring.names import noun_of
-from synth.ext.authoring.shape import ColumnShape, Role, TableShape
+import yaml
+from pydantic import TypeAdapter, ValidationError
 
-_MONEY = re.compile(
-    r"(?:^|_)(?:price|amount|cost|total|fee|salary|balance|budget|fare|charge|revenue|deposit"
-    r"|payment|wage|premium|discount|freight)s?(?:_|$)"
-)
-_QUANTITY = re.compile(
-    r"(?:^|_)(?:quantity|qty|stock|count|capacity|seats?|copies|units?|on_hand|level|points?|hours"
-    r"|minutes|days|credits?|number_of_\w+|beds?|places|reorder_\w+|duration|length|size|age|weight"
-    r"|mileage|milliseconds|bytes|rating|score|grade|floor|distance\w*)(?:_|$)"
-)
-_STATUS = re.compile(r"(?:^|_)(?:status|state|stage|priority|condition|phase)$")
-_CATEGORY = re.compile(r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode)$")
-_CODE = re.compile(
-    r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|version|rank|key|ref|by)$"
-    r"|^(?:year|number|code|no|id)_"
-)
-_FLAG = re.compile(r"^(?:is|has|was|can|did)_|_flag$")
+from synth.core.personal.guess import is_of_people
+from synth.errors import OperatorError
+from synth.ext.authoring.names import is_plural, noun_of, spelled
+from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
+
+SUMMED: tuple[Role, ...] = ("money", "quantity")
+"""Roles of numbers that are added up and raised."""
+
+COMPARED: tuple[Role, ...] = ("money", "quantity", "share")
+"""Roles of numbers that have a highest."""
+
+ASKED: tuple[Role, ...] = ("money", "moment", "quantity", "share", "status", "category", "text")
+"""Roles of what a person wants to know, the most telling first."""
+
+LONGEST = 60
+"""The most characters of a value that a person says in a request."""
+
+FEW = 12
+"""The most different values of a column that counts as a choice."""
+
+_NUMBERS = ("integer", "number")
+_DATES = ("date", "moment")
+_ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
+
 _FIRST = re.compile(r"^(?:first|given|fore)_?name$")
 _LAST = re.compile(r"^(?:last|family|sur)_?name$")
 _NAMES = (
@@ -42,39 +55,227 @@ _NAMES = (
     "registration",
     "callsign",
 )
-_BY_SUFFIX = re.compile(r"_(?:name|title|code|number|no)$")
-
-LONGEST = 60
-"""The most characters of a value that a person says in a request."""
-
-FEW = 12
-"""The most different values of a column that counts as a choice."""
+_OF_PEOPLE = frozenset({"email", "username"})
+_BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
+_SECRET = re.compile(
+    r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_?key|otp|passphrase)s?(?:_|$)"
+)
 
 
-def with_roles(table: TableShape) -> TableShape:
-    """A table whose columns have their roles, and its handle."""
-    columns = tuple(replace(column, role=_role(table, column)) for column in table.columns)
+def _anything(column: ColumnShape) -> bool:
+    del column
+    return True
+
+
+def _is_flag(column: ColumnShape) -> bool:
+    """True for numbers and letters that say yes or no."""
+    values = set(map(str, column.seen))
+    return values <= {"0", "1"} if column.kind == "integer" else values <= set("01YNTFyntf")
+
+
+def _is_clock(column: ColumnShape) -> bool:
+    """True for seconds or milliseconds since 1970."""
+    return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
+
+
+def _has_choices(column: ColumnShape) -> bool:
+    return bool(column.choices)
+
+
+def _closes(column: ColumnShape) -> bool:
+    return bool(column.choices) and bool(closed_states(column.choices))
+
+
+def _is_long_code(column: ColumnShape) -> bool:
+    """True for texts that nobody says: digests, links, paths, numbers of many digits."""
+    unsaid = re.compile(r"[0-9a-fA-F-]{16,}|\w+://\S*|/\S*/\S*|\d{12,}")
+    return bool(column.seen) and all(unsaid.fullmatch(str(value)) for value in column.seen)
+
+
+def _counts(column: ColumnShape) -> bool:
+    """True for a number that has decimals or a bound, or whose name is a plural, or unreadable."""
+    bounded = column.low is not None or column.high is not None
+    named = is_plural(column.label.rpartition("_")[2]) or not column.name.isascii()
+    return column.kind == "number" or bounded or named
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A role for columns of these kinds whose name matches, if ``test`` holds."""
+
+    role: Role
+    why: str
+    kinds: tuple[str, ...]
+    name: str = ""
+    test: Callable[[ColumnShape], bool] = _anything
+
+    def fits(self, column: ColumnShape) -> bool:
+        named = re.search(self.name, column.label) is not None
+        return column.kind in self.kinds and named and self.test(column)
+
+
+_RULES = (
+    _Rule(
+        "audit",
+        "its name says that the program sets it",
+        _ANY,
+        r"^(?:last_)?(?:creat|insert|updat|modif|chang|delet|edit)(?:ed|ied|ion|or|e"
+        r"|ing)_?(?:by|user\w*)$"
+        r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
+        r"|time|ts|timestamp))?$"
+        r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
+        r"|xmin)$|^deleted_at$",
+    ),
+    _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
+    _Rule("flag", "its type", ("boolean",)),
+    _Rule(
+        "flag",
+        "its name says yes or no",
+        ("integer", "text"),
+        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto)_|_(?:flag|only|yn)$"
+        r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
+        r"|archived|approved|published|verified|forgotten|admin|default|public|private|read|seen)$",
+        _is_flag,
+    ),
+    _Rule("moment", "its type", _DATES),
+    _Rule("moment", "its values are seconds since 1970", _NUMBERS, "", _is_clock),
+    _Rule(
+        "moment",
+        "its name",
+        ("integer",),
+        r"_(?:at|ts|date|timestamp)$|^(?:timestamp|date|time|clock|ts|ctime|mtime|atime)$|^date_"
+        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
+    ),
+    _Rule("coordinate", "its name", _NUMBERS, r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz])$"),
+    _Rule(
+        "position",
+        "its name says an order",
+        _NUMBERS,
+        r"(?:^|_)(?:sort|order|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth|lft|rgt"
+        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$",
+    ),
+    _Rule(
+        "category",
+        "its name says a kind or a state",
+        ("integer",),
+        r"(?:^|_)(?:status|state|type|kind|category|class|mode|method|flags?|mask|bits|options?"
+        r"|settings|perms?|permissions?|gender|sex)$",
+    ),
+    _Rule(
+        "code",
+        "its name says a code",
+        _NUMBERS,
+        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
+        r"|oid|hash|crc|color|colour)$|^(?:year|month|day|number|code|no|id"
+        r"|fk)_(?!of_(?:days|months))"
+        r"|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day$",
+    ),
+    _Rule(
+        "share",
+        "its name says a part of a whole",
+        _NUMBERS,
+        r"(?:^|_)(?:pct|percent|percentage|share|ratio|probability|fraction)(?:_|$)"
+        r"|^(?:tax|vat)_rate$",
+    ),
+    _Rule(
+        "money",
+        "its name says an amount",
+        _NUMBERS,
+        r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
+        r"|revenue|deposit"
+        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?(?:_|$)",
+    ),
+    _Rule(
+        "quantity",
+        "its name says how many or how much",
+        _NUMBERS,
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|seats?|copies|units?|on_hand|level|points?"
+        r"|hours?|minutes?|seconds?|days?|credits?|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
+        r"|duration|length|width|height|size|age|weight|mileage|milliseconds|bytes|rating|score"
+        r"|grade|floor|distance\w*|max|min|most|least|limit|ms|kb|mb|km|kg)(?:_|$)",
+    ),
+    _Rule(
+        "flag", "its values are 0 and 1", ("integer",), "", lambda c: bool(c.seen) and _is_flag(c)
+    ),
+    _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
+    _Rule("quantity", "a plural, a bound or decimals", _NUMBERS, "", _counts),
+    _Rule("code", "a number that says no amount", _NUMBERS),
+    _Rule("other", "its values are several in one, or of several types", ("other",)),
+    _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),
+    _Rule("status", "its values close a row", ("text",), "", _closes),
+    _Rule(
+        "status",
+        "its name and few values",
+        ("text",),
+        r"(?:^|_)(?:status|state|stage|priority|condition|phase)$",
+        _has_choices,
+    ),
+    _Rule("category", "its check", ("text",), "", lambda column: column.checked),
+    _Rule(
+        "category",
+        "its name and few values",
+        ("text",),
+        r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode|role|currency|country"
+        r"|language|locale)$",
+        _has_choices,
+    ),
+    _Rule(
+        "identifier",
+        "its name or its values are for programs",
+        ("text",),
+        r"(?:^|_)(?:id|uuid|guid|hash|digest|checksum|md5|sha\d*|url|uri|path|file|mime_?type)$",
+    ),
+    _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
+)
+"""The first rule that fits decides; a text that fits none is a name or free text."""
+
+
+_PLUMBING = re.compile(
+    r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
+    r"|alembic_version"
+    r"|django_\w+|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?"
+    r"|cache(?:_\w+)?|oauth\w*"
+    r"|flyway_\w+|databasechangelog(?:lock)?|knex_\w+|personal_access_tokens|queue_\w+|updatelog)$"
+)
+
+
+def is_plumbing(table: str) -> bool:
+    """True for a table that a framework keeps for itself, by its name."""
+    return _PLUMBING.search(spelled(table)) is not None
+
+
+def is_secret(column: str, *, numbered: bool) -> bool:
+    """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
+    numbered key, or refers to one: ``token_id`` is not a secret.
+    """
+    return not numbered and _SECRET.search(spelled(column)) is not None
+
+
+def with_roles(table: TableShape, given: Mapping[str, Role] | None = None) -> TableShape:
+    """A table whose columns have their roles, and its handle. ``given`` are roles that the author
+    has set, by column.
+    """
+    given = given or {}
+    columns = tuple(_with_role(table, column, given.get(column.name)) for column in table.columns)
     shaped = replace(table, columns=columns)
     return replace(shaped, handle=_handle(shaped))
 
 
-def _role(table: TableShape, column: ColumnShape) -> Role:
-    name = column.label
+def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> ColumnShape:
+    if given is not None:
+        return replace(column, role=given, why="roles.yaml")
     if table.link_of(column.name) is not None:
-        return "link"
+        return replace(column, role="link", why="a foreign key")
     if _is_key(table, column):
-        return "key"
-    if column.kind in {"date", "moment"}:
-        return "date"
-    if column.kind in {"integer", "number"}:
-        return _role_of_number(column)
-    if column.kind != "text":
-        return "other"
-    if _FIRST.match(name) or _LAST.match(name):
-        return "person"
-    if column.choices and (column.checked or _STATUS.search(name) or _CATEGORY.search(name)):
-        return "status"
-    return "name" if name in _name_order(table) else "text"
+        return replace(column, role="key", why="a key")
+    found = next((rule for rule in _RULES if rule.fits(column)), None)
+    if column.kind == "text" and (found is None or found.role in {"category", "identifier"}):
+        named = column.label in _name_order(table) and not column.checked
+        if named and (found is None or found.role == "category"):
+            return replace(column, role="name", why="its name")
+    if found is None:
+        return replace(column, role="text", why="a text")
+    return replace(column, role=found.role, why=found.why)
 
 
 def _is_key(table: TableShape, column: ColumnShape) -> bool:
@@ -82,36 +283,21 @@ def _is_key(table: TableShape, column: ColumnShape) -> bool:
     return own or column.name in table.joint
 
 
-def _role_of_number(column: ColumnShape) -> Role:
-    name = column.label
-    flag = column.distinct <= 2 and set(column.seen) <= {0, 1}
-    if column.choices or _is_code(name) or _FLAG.search(name) or _is_long(column):
-        return "other"
-    if flag and not _QUANTITY.search(name):
-        return "other"
-    if _MONEY.search(name):
-        return "money"
-    return "quantity"
-
-
-def _is_long(column: ColumnShape) -> bool:
-    """True for numbers of ten digits and more, such as seconds since 1970, which nobody says."""
-    return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
-
-
-def _is_code(name: str) -> bool:
-    """True for a number that names or places something, which nobody adds up or compares."""
-    return bool(_CODE.search(name)) and not name.startswith(("number_of_", "no_of_"))
-
-
 def _name_order(table: TableShape) -> list[str]:
     one = noun_of(table.name).one
     last = one.rpartition("_")[2]
-    prefixes = dict.fromkeys((one, last))
+    prefixes = dict.fromkeys((table.noun.one, one, last))
     own = [f"{prefix}_{name}" for prefix in prefixes for name in ("name", "title")]
     codes = [f"{prefix}_{name}" for prefix in prefixes for name in ("code", "number", "no")]
-    ordered = [*_NAMES[:3], *own, *_NAMES[3:], *codes]
-    rest = [column.label for column in table.columns if _BY_SUFFIX.search(column.label)]
+    people = is_of_people(table.name)
+    plain = [name for name in _NAMES[3:] if people or name not in _OF_PEOPLE]
+    ordered = [*_NAMES[:3], *own, *plain, *codes]
+    rest = [
+        column.label
+        for column in table.columns
+        if (found := _BY_SUFFIX.search(column.label))
+        and (column.unique or column.label[: found.start()] in one)
+    ]
     return list(dict.fromkeys([*ordered, *rest]))
 
 
@@ -157,3 +343,45 @@ CLOSED = frozenset(
 
 def closed_states(choices: Iterable[object]) -> list[str]:
     return [str(choice) for choice in choices if str(choice).lower().replace(" ", "_") in CLOSED]
+
+
+Roles = Mapping[str, Mapping[str, Role]]
+"""Roles by table and column."""
+
+_HEAD = """\
+# What `synth new` took each column for. Correct a role and make the world again with
+# --roles FILE. Roles: {roles}.
+"""
+
+
+def write_roles(shape: Shape) -> str:
+    """The text of roles.yaml: the role of each column."""
+    known = {
+        name: {column.name: str(column.role) for column in table.columns}
+        for name, table in shape.tables.items()
+    }
+    body = yaml.safe_dump(known, allow_unicode=True, sort_keys=False)
+    return _HEAD.format(roles=", ".join(sorted(get_args(Role)))) + body
+
+
+def read_roles(text: str, place: str) -> Roles:
+    """The roles that a file sets. Raises OperatorError for a file that is none, or another role."""
+    try:
+        found: object = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise OperatorError(f"{place} is not YAML: {error}") from error
+    try:
+        return TypeAdapter(dict[str, dict[str, Role]]).validate_python(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise OperatorError(f"{place}: {where}: {first['msg']}") from error
+
+
+def explained(shape: Shape) -> list[str]:
+    """A line for each column: its role, and what it was inferred from."""
+    return [
+        f"{name}.{column.name}: {column.role} ({column.why})"
+        for name, table in shape.tables.items()
+        for column in table.columns
+    ]

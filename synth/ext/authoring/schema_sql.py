@@ -39,13 +39,13 @@ def _create(table: LiveTable, order: dict[str, int]) -> str:
         comma = "," if index < len(parts) - 1 else ""
         lines.append(f"  {words}{comma}{_comment(comment)}")
     body = "\n".join(lines)
-    head = f"{_comment(table.comment).strip()}\n" if table.comment else ""
     indexes = "".join(
         f"CREATE UNIQUE INDEX {quoted(name)} ON {quoted(table.name)} ({_names(columns)})"
         f" WHERE {where};\n"
         for name, columns, where in partial_indexes(table)
     )
-    return f"{head}CREATE TABLE {quoted(table.name)} (\n{body}\n);\n{indexes}"
+    head = f"CREATE TABLE {quoted(table.name)} ({_comment(table.comment)[1:]}"
+    return f"{head}\n{body}\n);\n{indexes}"
 
 
 def partial_indexes(table: LiveTable) -> list[tuple[str, tuple[str, ...], str]]:

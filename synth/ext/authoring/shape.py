@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from synth.ext.authoring.names import (
     Noun,
     date_verb,
     date_words,
+    is_sayable,
     noun_of,
     parameter,
+    said,
     snake,
-    spelled,
 )
 
 Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
 
 Role = Literal[
-    "key", "link", "name", "person", "status", "quantity", "money", "date", "text", "other"
+    "key",
+    "link",
+    "name",
+    "person",
+    "status",
+    "category",
+    "flag",
+    "code",
+    "identifier",
+    "position",
+    "version",
+    "quantity",
+    "money",
+    "share",
+    "coordinate",
+    "moment",
+    "text",
+    "audit",
+    "other",
 ]
 
 Cell = str | int | float
@@ -35,7 +53,8 @@ class ColumnShape:
 
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
-    ``computed`` tells that the database computes it. ``label`` is its name in results.
+    ``computed`` tells that the database computes it. ``role`` is inferred, ``why`` says from what.
+    ``label`` is its name in results, ``said`` its name in words.
     """
 
     name: str
@@ -53,7 +72,9 @@ class ColumnShape:
     nulls: int = 0
     computed: bool = False
     role: Role = "other"
+    why: str = ""
     label: str = ""
+    said: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or snake(self.name))
@@ -64,12 +85,22 @@ class ColumnShape:
         return parameter(self.label)
 
     @property
+    def is_choice(self) -> bool:
+        """True for a text that is one of few states or kinds."""
+        return bool(self.choices) and self.role in {"status", "category"} and self.kind == "text"
+
+    @property
+    def is_said(self) -> bool:
+        """True for a column that a person asks for: its name is words, its values say something."""
+        numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
+        return not numbers and self.kind not in {"boolean", "other"} and is_sayable(self.words)
+
+    @property
     def words(self) -> str:
         """The name as a person says it, as a noun: ``issued date`` for the date ``issued_on``."""
-        name = spelled(self.name) or self.label
+        words = self.said or next(iter(said({self.name: None}).values())) or self.label
         if self.kind in {"date", "moment"}:
-            return date_words(name, day=self.kind == "date")
-        words = re.sub(r"(?<=_)(?:no|nr|num)$", "number", name).replace("_", " ")
+            return date_words(words.replace(" ", "_"), day=self.kind == "date")
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
 
     @property
@@ -139,12 +170,29 @@ class TableShape:
     def single_key(self) -> str | None:
         return self.key[0] if len(self.key) == 1 else None
 
+    @property
+    def key_words(self) -> str:
+        """The word for a numbered key: its number, or its id where the rows have other numbers."""
+        others = {column.words for column in self.columns if column.name not in self.key}
+        numbers = {"number", "code", f"{self.noun.words} number", f"{self.noun.words} code"}
+        return "id" if numbers & others else "number"
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The tables of a database by their names."""
 
     tables: Mapping[str, TableShape] = field(default_factory=dict[str, TableShape])
+
+    def only(self, names: Container[str]) -> Shape:
+        """The shape of these tables, without links to others."""
+        kept = {name: table for name, table in self.tables.items() if name in names}
+        return Shape(
+            {
+                name: replace(table, links=tuple(one for one in table.links if one.table in kept))
+                for name, table in kept.items()
+            }
+        )
 
     def children(self, table: str) -> list[tuple[TableShape, Link]]:
         """The tables with a link to a table, and that link."""

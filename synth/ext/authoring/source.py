@@ -7,7 +7,7 @@ import shlex
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,8 +25,11 @@ from envs.scripts.read import read_script
 from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.ext.authoring.fitting_rows import fit
-from synth.ext.authoring.live_tables import LiveDatabase, read_database
+from synth.ext.authoring.inferred_keys import InferredKey, infer_keys, with_inferred
+from synth.ext.authoring.invented_rows import invent
+from synth.ext.authoring.live_tables import LiveDatabase, parents_first, read_database
 from synth.ext.authoring.mask import Decision, MaskedSample, mask, personal_kinds
+from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.sample import ALL_ROWS, sample
 from synth.ext.authoring.schema_sql import write_schema, write_seed
 from synth.ext.authoring.snapshot import LiveTable, Rows, Value
@@ -65,7 +68,8 @@ class Extract:
     """The extract that becomes a world: about so many rows (None: 10,000), of these tables (None:
     all of them) and what they refer to, in these schemata (none: the connection's own). ``keep``
     are columns that are not masked, ``mask`` columns that are in any case, as ``table.column`` or
-    ``table.column=kind``.
+    ``table.column=kind``. ``accept`` decides whether keys that nobody declared are taken, by lines
+    with their evidence; without it they are not looked for.
     """
 
     rows: int | None = None
@@ -73,21 +77,26 @@ class Extract:
     schemata: Sequence[str] = ()
     keep: Sequence[str] = ()
     mask: Sequence[str] = ()
+    accept: Callable[[Sequence[str]], bool] | None = None
 
 
 def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     """Load SQL files, the schema first, into a new SQLite database.
 
-    With ``part`` the world has a part of it only. Raises OperatorError for a file that cannot be
-    read or executed.
+    With the rows or tables of ``part`` the world has a part of it only. Raises OperatorError for a
+    file that cannot be read or executed.
     """
     for file in files:
         refuse_dump(file)
     texts = [read_script(file.expanduser()) for file in files]
     engine = _load(list(zip(map(str, files), texts, strict=True)))
-    if part is not None or not _references_hold(engine):
-        return _cut(engine, part or Extract(ALL_ROWS), masked=False)
+    part = part or Extract()
+    whole = part.rows is None and part.tables is None and _references_hold(engine)
     database = read_database(engine)
+    if not whole:
+        return _cut(engine, replace(part, rows=part.rows or ALL_ROWS), masked=False)
+    if _inferred(engine, database.tables, part):
+        return _cut(engine, Extract(ALL_ROWS, accept=lambda _: True), masked=False)
     tables = database.tables
     rows = sample(engine, tables, ALL_ROWS)
     personal = personal_kinds(tables, rows)
@@ -181,6 +190,8 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     database = read_database(engine, part.tables, part.schemata)
     if not database.tables:
         raise OperatorError(_empty(database.ledger))
+    if inferred := _inferred(engine, database.tables, part):
+        database = replace(database, tables=parents_first(with_inferred(database.tables, inferred)))
     rows = sample(engine, database.tables, part.rows or ROWS)
     if masked:
         found = mask(database.tables, rows, part.keep, seed=1, also=part.mask)
@@ -188,7 +199,11 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
         found = MaskedSample(database.tables, [], personal_kinds(database.tables, rows))
     ledger = _account(database, rows)
     tables = fit(found.tables, rows, ledger)
-    ledger.use("row", sum(map(len, rows.by_table.values())))
+    count = sum(map(len, rows.by_table.values()))
+    ledger.use("row", count)
+    empty = sum(not rows.by_table[table.name] for table in tables)
+    if part.rows is not None and 2 * count < part.rows < ALL_ROWS and 2 * empty >= len(tables):
+        found = replace(found, personal=_fill(tables, rows, part.rows - count, ledger))
     for decision in found.decisions:
         if decision.kind is not None:
             ledger.found("personal column")
@@ -199,6 +214,24 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
     return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
+
+
+def _inferred(engine: Engine, tables: Sequence[LiveTable], part: Extract) -> list[InferredKey]:
+    """The keys that nobody declared, if they are accepted."""
+    found = infer_keys(engine, tables) if part.accept else []
+    return found if found and part.accept and part.accept([one.line for one in found]) else []
+
+
+def _fill(
+    tables: Sequence[LiveTable], rows: Rows, wanted: int, ledger: Ledger
+) -> Mapping[tuple[str, str], str]:
+    """Make up rows for the tables that have none; returns the kinds of personal columns."""
+    schema = write_schema(tables)
+    empty = _load([("schema.sql", schema)])
+    shape = reflect(empty)
+    empty.dispose()
+    invent(tables, shape, schema, rows, wanted, ledger)
+    return personal_kinds(tables, rows)
 
 
 def _empty(ledger: Ledger) -> str:

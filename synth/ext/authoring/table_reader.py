@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,9 @@ SHORT = 32
 declared.
 """
 
+_FIRST_WORD = re.compile(r'\s*(?:"([^"]+)"|`([^`]+)`|\[([^]]+)\]|(\w+))')
+"""The name at the beginning of a line of a script."""
+
 _BYTES = (sql.LargeBinary, sql.BINARY, sql.VARBINARY)
 
 
@@ -56,6 +60,7 @@ class TableReader:
         self.dialect = _DIALECTS.get(self.engine, "sqlite")
         self.where: dict[str, Any] = {"table_name": relation.name, "schema": relation.schema}
         self.names = list[str]()
+        self.written = dict[str, str]()
         self.bound = set[str]()
         self.types = dict[str, Stored]()
         self.checks = list[str]()
@@ -65,6 +70,7 @@ class TableReader:
         """The table; None if it has no column that can be read. Raises SQLAlchemyError."""
         raw = self.inspector.get_columns(**self.where)
         self.names = [str(one["name"]) for one in raw]
+        self.written = self._written()
         self.ledger.found("column", len(raw))
         key = tuple(self.inspector.get_pk_constraint(**self.where)["constrained_columns"])
         links = tuple(self._links())
@@ -86,6 +92,9 @@ class TableReader:
             self._count("primary key", self.name, key)
             key = key if self._has(key) else ()
         uniques, partials = self._indexes(key)
+        if not key:
+            key = self._key_among(uniques, columns)
+            uniques = tuple(one for one in uniques if one != key)
         live = LiveTable(
             self.name,
             source,
@@ -102,6 +111,21 @@ class TableReader:
         self.db.execute(live.select().limit(1)).all()
         return live
 
+    def _key_among(
+        self, uniques: Sequence[tuple[str, ...]], columns: Sequence[LiveColumn]
+    ) -> tuple[str, ...]:
+        """The shortest unique rule over columns that are never null, as the key."""
+        empty = {column.name for column in columns if column.nullable}
+        fitting = [one for one in uniques if empty.isdisjoint(one)]
+        key = min(fitting, key=len, default=())
+        if key:
+            self.ledger.found("primary key")
+            name = f"{self.name} ({', '.join(key)})"
+            self.ledger.change(
+                "primary key", name, "a unique rule over columns that are never null"
+            )
+        return key
+
     def _has(self, columns: Sequence[str | None]) -> bool:
         return set(columns) <= set(self.names)
 
@@ -117,9 +141,26 @@ class TableReader:
     def _comment(self) -> str | None:
         try:
             found = self.inspector.get_table_comment(**self.where)["text"]
-        except NotImplementedError:  # SQLite has no comments
-            return None
+        except NotImplementedError:  # SQLite keeps those that the script has
+            return self.written.get("")
         return str(found) if found else None
+
+    def _written(self) -> dict[str, str]:
+        """The comments at the ends of the lines of a table of SQLite, by column, the table's by
+        an empty name.
+        """
+        if self.engine != "sqlite":
+            return {}
+        query = text("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = :name")
+        script = str(self.db.execute(query, {"name": self.relation.name}).scalar() or "")
+        out = dict[str, str]()
+        for line in script.splitlines():
+            code, _, comment = line.partition("-- ")
+            words = _FIRST_WORD.match(code)
+            name = "".join(filter(None, words.groups())) if words else ""
+            if comment and "'" not in code and (name in self.names or code.endswith("( ")):
+                out[name if name in self.names else ""] = comment.strip()
+        return out
 
     def _check(self, sql: str, column: str | None) -> None:
         """A condition of the table, or of the domain of a column."""
@@ -242,7 +283,7 @@ class TableReader:
         else:
             self.ledger.use("column")
         self.types[name] = own
-        comment = raw.get("comment")
+        comment = raw.get("comment") or self.written.get(name)
         return LiveColumn(
             name=name,
             type=declared,

@@ -42,14 +42,13 @@ def _of_table(shape: Shape, table: TableShape, tools: TableTools) -> list[str]:
     if tools.create is not None:
         out.append(_create(shape, table, tools))
     if tools.update is not None:
-        out.append(_update(table, tools))
-    out += [_assign(shape, table, column, name) for column, name in tools.assign.items()]
+        out.append(_update(shape, table, tools))
     return out
 
 
 def annotation(column: ColumnShape, *, optional: bool = False) -> str:
     """The annotation of a column's parameter."""
-    if column.choices and column.role == "status":
+    if column.is_choice:
         base = f"Literal[{', '.join(_text(str(choice)) for choice in column.choices)}]"
     else:
         base = _TYPES[column.kind]
@@ -193,7 +192,11 @@ def escaped(text: str) -> str:
 
 def _telling(table: TableShape) -> list[str]:
     """Columns that tell rows of the same name apart."""
-    found = [column for column in table.columns if column.role in {"link", "date", "name", "text"}]
+    found = [
+        column
+        for column in table.columns
+        if column.role in {"link", "moment", "name", "text", "category"}
+    ]
     return [column.name for column in found if column.distinct > 1][:3]
 
 
@@ -331,27 +334,18 @@ def _key(name: str) -> str:
     return _text(name)
 
 
-def _update(table: TableShape, tools: TableTools) -> str:
+def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
-    columns = [table.column(name) for name in tools.updates]
+    columns = [table.column(name) for name in (*tools.updates, *tools.moves)]
     parameters = _key_parameters(table) + [
         (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
         for c in columns
     ]
-    words = ", ".join(column.words for column in columns)
-    body = _changing(table, {column.name: column.parameter for column in columns})
+    words = ", ".join(role_words(c.name) if c.name in tools.moves else c.words for c in columns)
+    body = _needs(shape, table, tools.moves) + _changing(
+        table, {column.name: column.parameter for column in columns}
+    )
     return _function(tools.update or "", f"Change {a(noun.words)}: {words}.", parameters, body, "")
-
-
-def _assign(shape: Shape, table: TableShape, column: str, name: str) -> str:
-    noun, cell = table.noun, table.column(column)
-    role = role_words(column)
-    parameters = [
-        *_key_parameters(table),
-        (cell.parameter, annotation(cell), f"The new {role}."),
-    ]
-    body = _needs(shape, table, [column]) + _changing(table, {column: cell.parameter})
-    return _function(name, f"Give {a(noun.words)} another {role}.", parameters, body, "")
 
 
 def _changing(table: TableShape, values: dict[str, str]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 
-from synth.ext.authoring.names import TOOL_NAME, parameter, shortened, spelled
-from synth.ext.authoring.roles import closed_states
-from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.names import TOOL_NAME, is_sayable, noun_of, parameter, shortened, spelled
+from synth.ext.authoring.roles import COMPARED, SUMMED, closed_states
+from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 
 SORTED = 3
 """The most columns by which a list can be sorted, beside the key."""
@@ -20,7 +21,7 @@ FILTERS = 5
 class TableTools:
     """Names of the tools of a table, None for one that makes no sense there, and its columns.
 
-    ``assign`` maps a link's column to the tool that moves a row to another parent.
+    ``moves`` are links whose column the update changes too: the row gets another parent.
     """
 
     table: TableShape
@@ -29,18 +30,24 @@ class TableTools:
     list_: str | None = None
     create: str | None = None
     update: str | None = None
-    assign: Mapping[str, str] = field(default_factory=dict[str, str])
     filters: tuple[str, ...] = ()
     sorts: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     updates: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """The names of the tools."""
-        own = (self.find, self.get, self.list_, self.create, self.update, *self.assign.values())
+        own = (self.find, self.get, self.list_, self.create, self.update)
         return [name for name in own if name]
+
+    def without_writes(self, kept: Container[str | None]) -> TableTools:
+        """These tools without those that write, but for the ones that are ``kept``."""
+        create = self.create if self.create in kept else None
+        update = self.update if self.update in kept else None
+        return replace(self, create=create, update=update)
 
     def key_arguments(self, values: Mapping[str, object]) -> dict[str, object]:
         return {self.table.parameter(column): values[column] for column in self.table.key}
@@ -63,31 +70,57 @@ def tools_of(shape: Shape) -> dict[str, TableTools]:
 def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     """The tools of a table, called what ``name`` makes of these words."""
     noun, keyed = table.noun, bool(table.key)
-    updates = tuple(column.name for column in _updatable(table)) if keyed else ()
+    written = keyed and not is_append_only(table.name)
+    updates = tuple(column.name for column in _updatable(table)) if written else ()
+    moves = tuple(_moved(table)) if written else ()
     return TableTools(
         table=table,
         find=name(f"find_{noun.many}") if table.handle and keyed else None,
         get=name(f"get_{noun.one}") if keyed else None,
         list_=name(f"list_{noun.many}"),
-        create=name(f"create_{noun.one}") if keyed and _creatable(table) else None,
-        update=name(f"update_{noun.one}") if updates else None,
-        assign={column: name(f"assign_{noun.one}_{role_of(column)}") for column in _moved(table)},
+        create=name(f"create_{noun.one}") if written and _creatable(table) else None,
+        update=name(f"update_{noun.one}") if updates or moves else None,
         filters=_filters(table),
-        sorts=tuple(c.name for c in table.of_role("money", "quantity", "date"))[:SORTED],
-        totals=tuple(c.name for c in table.of_role("money", "quantity"))[:SORTED],
+        sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment"))[:SORTED],
+        totals=tuple(c.name for c in table.of_role(*SUMMED))[:SORTED],
         given=tuple(column.name for column in _given(table)),
         updates=updates,
+        moves=moves,
     )
 
 
 def _moved(table: TableShape) -> list[str]:
-    """Links that may lead elsewhere without making another row of it."""
-    columns = [link.column for link in table.links if table.key]
-    return [name for name in columns if name not in table.key and not table.column(name).unique]
+    """Links that may lead elsewhere without making another row of it: to none, or to who does a
+    part. A line stays with its invoice.
+    """
+    return [
+        link.column
+        for link in table.links
+        if link.column not in {*table.key, *table.joint}
+        and not table.column(link.column).unique
+        and (table.column(link.column).nullable or role_of(link.column) not in nouns_of(link))
+    ]
+
+
+def nouns_of(link: Link) -> set[str]:
+    """The words by which a link only names its table."""
+    noun = noun_of(link.table)
+    return {noun.one, noun.many, noun.one.rpartition("_")[2]}
+
+
+def is_append_only(table: str) -> bool:
+    """True for a table of what has happened, whose rows nobody writes by hand."""
+    return _LOGS.search(spelled(table)) is not None
+
+
+_LOGS = re.compile(
+    r"(?:^|_)(?:histor(?:y|ies)|logs?|audits?|archives?|journal|events?|revisions?)$"
+)
 
 
 def _filters(table: TableShape) -> tuple[str, ...]:
-    links = [link.column for link in table.links][:FILTERS]
+    several = len(table.key) > 1
+    links = [*(link.column for link in table.links), *(table.key if several else ())][:FILTERS]
     chosen = [column.name for column in table.columns if column.choices and column.role != "key"]
     return tuple(dict.fromkeys([*links, *chosen]))[:FILTERS]
 
@@ -110,15 +143,27 @@ def role_words(column: str) -> str:
 
 def is_noun(role: str) -> bool:
     """True for a part that has a name: ``support_rep``, not ``reported_by``."""
-    return not role.endswith("_by")
+    return is_sayable(role.replace("_", " "))
 
 
 def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
-        for column in table.of_role("status", "quantity", "money")
-        if column.name not in table.handle and not column.unique and not column.computed
+        for column in table.of_role("status", *COMPARED, "category")
+        if (column.role != "category" or _is_set(column))
+        and column.name not in table.handle
+        and not column.unique
+        and not column.computed
     ]
+
+
+def _is_set(column: ColumnShape) -> bool:
+    """True for a choice that is made anew in a row's life, unlike its type."""
+    last = column.label.rpartition("_")[2]
+    return column.checked and column.is_choice and last not in _FIXED
+
+
+_FIXED = frozenset({"type", "kind", "class", "category", "permission"})
 
 
 def _given(table: TableShape) -> list[ColumnShape]:

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import yaml
 
 from envs.ledger import Entry, Ledger
+from synth.core.foundation.suggestions import hint, nearest
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.engines import Unportable, server_files
+from synth.ext.authoring.invented_rows import FUTURE, TODAY
 from synth.ext.authoring.learn import Unlearnable, learn
 from synth.ext.authoring.patterns.base import Draft, Pattern, Sketch
 from synth.ext.authoring.policy import consent_columns, write_policy
 from synth.ext.authoring.prove import Proofs, prove, seed_problem
 from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.roles import Roles, is_plumbing, write_roles
 from synth.ext.authoring.seed_file import write_seed_file
 from synth.ext.authoring.shape import Shape
 from synth.ext.authoring.source import Source
 from synth.ext.authoring.tasks_file import write_tasks
 from synth.ext.authoring.tools import write_tools
-from synth.ext.authoring.toolset import tools_of
+from synth.ext.authoring.toolset import TableTools, tools_of
 from synth.plugins import TASK_GENERATORS
 
-DEFAULT_NOW = "2026-03-02"
+MANY = 60
+"""The most tables that all have tools, unless the author says otherwise."""
+
+NEAR = 30
+"""The most tables around one."""
+
+MOST_TOOLS = 128
+"""The most tools that endpoints take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +59,18 @@ def make_world(
     progress: Callable[[str], None],
     *,
     patterns: Sequence[str] | None = None,
+    roles: Roles | None = None,
+    about: str | None = None,
     proves: bool = True,
     workers: int = 1,
 ) -> NewWorld:
     """Make a world of a loaded database. Without ``proves`` the families are drafts only;
-    ``patterns`` names those to try.
+    ``patterns`` names those to try, ``roles`` are those that the author has set,
+    ``about`` names the table around which the families are.
 
     Raises OperatorError for a database without tables or rows.
     """
-    shape = reflect(source.engine)
+    shape = reflect(source.engine, roles)
     if not any(table.rows for table in shape.tables.values()):
         if not shape.tables:
             raise OperatorError(
@@ -65,22 +80,25 @@ def make_world(
         if source.ledger.reasons("row"):
             raise OperatorError("\n".join(["no row can be used", *source.ledger.lines()]))
         raise OperatorError(
-            "the database has no rows: fill it, or name a file with INSERT statements after the"
-            " schema (synth new PATH --from schema.sql seed.sql)"
+            "the database has no rows: --rows 500 makes some up; or name a file with INSERT"
+            " statements after the schema (synth new PATH --from schema.sql seed.sql)"
         )
-    tools = tools_of(shape)
-    count = sum(len(one.names) for one in tools.values())
+    worked = _worked(shape, about, source.ledger)
+    tools = tools_of(worked)
     now = f"{_today(shape)}T09:00:00"
-    sketch = Sketch(shape, tools, consent_columns(shape, tools), now)
+    sketch = Sketch(worked, tools, consent_columns(worked, tools), now)
+    drafts, ledger = draft_families(sketch, patterns), source.ledger
+    shown = _bounded(worked, tools, drafts)
+    count = sum(len(one.names) for one in shown.values())
     files = {
         "schema.sql": source.schema,
         "seed.sql": source.seed,
-        "executors.py": write_tools(shape, tools),
+        "executors.py": write_tools(worked, shown),
         "policy.md": write_policy(name, sketch),
+        "roles.yaml": write_roles(shape),
     }
     if source.personal:
         files["world.yaml"] = write_personal(source.personal)
-    drafts, ledger = draft_families(sketch, patterns), source.ledger
     account(shape, ledger)
     files |= _derived_files(source, shape)
     if proves and "seed.py" in files and (problem := seed_problem(files)):
@@ -103,6 +121,67 @@ def make_world(
     files["tasks.yaml"] = write_tasks(proofs.kept, now)
     files["README.md"] = _write_readme(name, source.origin, ledger)
     return NewWorld(shape, count, files, proofs, drafts, ledger)
+
+
+def _worked(shape: Shape, about: str | None, ledger: Ledger) -> Shape:
+    """The tables that families may be about: those that no framework keeps for itself; around one
+    of them, where it is named or where they are many.
+    """
+    own = [name for name in shape.tables if not is_plumbing(name)] or [*shape.tables]
+    for name in shape.tables.keys() - {*own}:
+        ledger.found("worked table")
+        ledger.leave_out("worked table", name, "a framework keeps it for itself, by its name")
+    worked = shape.only({*own})
+    ledger.found("worked table", len(own))
+    if about is not None and about not in worked.tables:
+        raise OperatorError(f"--about {about}: no such table{hint(nearest(about, own))}")
+    if about is not None or len(own) > MANY:
+        center = about or max(own, key=lambda name: len(_neighbours(worked, name)))
+        kept = _around(worked, center)
+        for name in worked.tables.keys() - kept:
+            why = f"not among the {NEAR} tables around {center}; --about NAME takes others"
+            ledger.leave_out("worked table", name, why)
+        worked = worked.only(kept)
+    ledger.use("worked table", len(worked.tables))
+    return worked
+
+
+def _neighbours(shape: Shape, table: str) -> set[str]:
+    """The tables that a table refers to, and that refer to it."""
+    parents = {link.table for link in shape.tables[table].links}
+    return (parents | {child.name for child, _ in shape.children(table)}) - {table}
+
+
+def _around(shape: Shape, center: str) -> set[str]:
+    """A table and those next to it by links, the best connected of a distance first."""
+    kept, edge = {center}, [center]
+    while edge and len(kept) < NEAR:
+        found = {name for one in edge for name in _neighbours(shape, one)} - kept
+        edge = sorted(found, key=lambda name: (-len(_neighbours(shape, name)), name))
+        edge = edge[: NEAR - len(kept)]
+        kept |= {*edge}
+    return kept
+
+
+def _bounded(
+    shape: Shape, tools: Mapping[str, TableTools], drafts: Sequence[Draft]
+) -> dict[str, TableTools]:
+    """All tools, where endpoints take so many; else those that families use, and what reads the
+    tables next to theirs.
+    """
+    if sum(len(one.names) for one in tools.values()) <= MOST_TOOLS:
+        return dict(tools)
+    text = json.dumps([draft.body["gold"] for draft in drafts])
+    needed = set(re.findall(r'"(\w+)"', text))
+    used = [name for name, one in tools.items() if not needed.isdisjoint(one.names)]
+    near = set[str]().union(*(_neighbours(shape, name) for name in used)) - {*used}
+    out, left = dict[str, TableTools](), MOST_TOOLS
+    for name in [*used, *sorted(near)]:
+        one = tools[name].without_writes(needed)
+        if name in used or len(one.names) <= left:
+            out[name] = one
+            left -= len(one.names)
+    return {name: out[name] for name in tools if name in out}
 
 
 def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
@@ -169,10 +248,10 @@ def _today(shape: Shape) -> str:
         str(value)[:10]
         for table in shape.tables.values()
         for column in table.columns
-        if column.kind in {"date", "moment"}
+        if column.kind in {"date", "moment"} and not FUTURE.search(column.label)
         for value in column.seen
     ]
-    return max((day for day in days if "1970" < day < "2036"), default=DEFAULT_NOW)
+    return max((day for day in days if "1970" < day < "2036"), default=TODAY)
 
 
 _TEXT = """\

@@ -8,10 +8,13 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.tools.toolbox import tool_count
+from envs.unreadable import unreadable
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
@@ -28,6 +31,7 @@ from synth.ext.authoring.folder import (
 from synth.plugins import TASK_GENERATORS, resolve
 
 if TYPE_CHECKING:
+    from synth.ext.authoring.roles import Roles
     from synth.ext.authoring.source import Source
     from synth.ext.authoring.world import NewWorld
 
@@ -41,9 +45,14 @@ database.
 arguments:
   PATH                the world's folder, which must not exist
 options:
-  --rows N            about so many rows, all references kept (default: 10,000 of a live database)
+  --rows N            about so many rows, all references kept (default: 10,000 of a live database);
+                      made up where most tables have none
   --tables A,B        only these tables and those that they refer to
   --schema A,B        the schemata of a server to read (default: the connection's own)
+  --about TABLE       families and tools only for this table and those next to it
+  --infer-keys        take foreign keys that nobody declared, by names and values; each is shown
+  --roles FILE        roles of columns, as the world's roles.yaml has them
+  --explain           show the role of each column; write nothing
   --keep-column TABLE.COLUMN  do not mask this column of a live database, although it looks personal
                       (repeatable)
   --mask-column TABLE.COLUMN[=KIND]  mask this column of a live database in any case; KIND is name,
@@ -64,6 +73,7 @@ examples:
   synth new my_world                                   a copy of the smallest world, to change
   synth new my_shop --from schema.sql seed.sql         a world from a database's scripts (SQLite)
   synth new my_shop --from schema.sql --dry-run        what it would write
+  synth new my_shop --from schema.sql --rows 500 --infer-keys    rows and keys that it lacks
   synth new my_shop --from-url postgresql://me@localhost/shop --rows 2000 --tables orders,customers
   synth new my_shop --dsn-env-var SHOP_URL --keep-column products.name
   synth new my_shop --dsn-env-var SHOP_URL --mask-column orders.memo --mask-column orders.who=name
@@ -75,21 +85,23 @@ def main(options: Arguments) -> int:
     """Write a new world; returns 0. Raises OperatorError for bad input."""
     path = options.path.expanduser().resolve()
     screen = Screen(file=sys.stderr) if options.json else Screen()
-    (refuse_existing if options.dry_run else refuse_unwritable)(path)
+    (refuse_existing if options.dry_run or options.explain else refuse_unwritable)(path)
     files = getattr(options, "from")
     if not (files or options.from_url or options.dsn_env_var):
         return _copy(path, screen, options)
     patterns = options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns]
     what = " ".join(map(str, files)) if files else "the database"
     screen.line(f"reading {what}")
-    source: Source = _source(files, options)
+    source: Source = _source(files, options, screen)
     for decision in source.decisions:
         screen.line(decision.line, indent=2)
 
     def progress(line: str) -> None:
         screen.line(line, indent=2)
 
-    workers = options.workers or os.cpu_count() or 1
+    roles = _roles(options.roles)
+    if options.explain:
+        return _explain(source, roles, screen)
     make_world = resolve("synth.ext.authoring.world:make_world")
     with writing(Path(tempfile.gettempdir())):
         world: NewWorld = make_world(
@@ -97,8 +109,10 @@ def main(options: Arguments) -> int:
             source,
             progress,
             patterns=patterns,
+            roles=roles,
+            about=options.about,
             proves=not options.dry_run,
-            workers=workers,
+            workers=options.workers or os.cpu_count() or 1,
         )
     for line in world.ledger.lines():
         screen.line(line, "yellow")
@@ -108,14 +122,50 @@ def main(options: Arguments) -> int:
         return 0
     if not world.proofs.kept:
         _report(options, world)
-        reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
-        none = "no pattern suits its tables and rows, see what is left out of them"
-        raise OperatorError(f"no family proves itself on this database: {reasons or none}")
+        raise OperatorError(f"no family proves itself on this database: {_reasons(world)}")
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)
     _report(options, world)
     return 0
+
+
+def _reasons(world: NewWorld) -> str:
+    """The reasons for which all drafts are left out."""
+    reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
+    return reasons or "no pattern suits its tables and rows, see what is left out of them"
+
+
+def _explain(source: Source, roles: Roles, screen: Screen) -> int:
+    """Show the role of each column."""
+    shape = resolve("synth.ext.authoring.reflect:reflect")(source.engine, roles)
+    for line in resolve("synth.ext.authoring.roles:explained")(shape):
+        screen.line(line)
+    return 0
+
+
+def _roles(place: Path | None) -> Roles:
+    """The roles of columns that a file sets."""
+    if place is None:
+        return {}
+    try:
+        text = place.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise OperatorError(f"{place} cannot be read: {unreadable(error, 'YAML')}") from error
+    return resolve("synth.ext.authoring.roles:read_roles")(text, str(place))
+
+
+def _accept(keys: Sequence[str], screen: Screen, *, taken: bool) -> bool:
+    """Show keys that nobody declared; True if the option or the person takes them."""
+    screen.line("foreign keys that nobody declared:")
+    for key in keys:
+        screen.line(key, indent=2)
+    if taken:
+        return True
+    if not sys.stdin.isatty():
+        screen.line("--infer-keys takes them", "yellow", indent=2)
+        return False
+    return input("Take them? [y/N] ").strip().lower() in {"y", "yes"}
 
 
 def _report(options: Arguments, world: NewWorld) -> None:
@@ -124,23 +174,25 @@ def _report(options: Arguments, world: NewWorld) -> None:
         say(json.dumps({"path": str(options.path), "account": world.ledger.to_json()}))
 
 
-def _source(files: list[Path] | None, options: Arguments) -> Source:
+def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Source:
     """The database that the options name."""
-    cut = options.rows is not None or options.tables is not None
+    accept = partial(_accept, screen=screen, taken=options.infer_keys)
     if files:
         if options.schema:
             raise OperatorError("--schema is for live databases: files make one schema")
         if options.keep_column or options.mask_column:
             option = "--keep-column" if options.keep_column else "--mask-column"
             raise OperatorError(f"{option} is for live databases: what is in files is not masked")
-        part = resolve("synth.ext.authoring.source:Extract")(options.rows, options.tables)
-        return resolve("synth.ext.authoring.source:from_files")(files, part if cut else None)
+        extract = resolve("synth.ext.authoring.source:Extract")
+        part = extract(options.rows, options.tables, accept=accept)
+        return resolve("synth.ext.authoring.source:from_files")(files, part)
     part = resolve("synth.ext.authoring.source:Extract")(
         options.rows,
         options.tables,
         options.schema or (),
         options.keep_column,
         options.mask_column,
+        accept,
     )
     url = options.from_url
     if options.dsn_env_var:
@@ -152,12 +204,11 @@ def _source(files: list[Path] | None, options: Arguments) -> Source:
 
 
 def _copy(path: Path, screen: Screen, options: Arguments) -> int:
-    selected = (options.rows, options.tables, options.schema, options.patterns)
-    if any((*selected, options.keep_column, options.mask_column)):
-        raise OperatorError(
-            "--rows, --tables, --schema, --keep-column, --mask-column and --patterns want a"
-            " database: --from"
-        )
+    names = "rows tables about schema keep_column mask_column patterns roles explain".split()
+    for name in names:
+        if getattr(options, name):
+            option = name.replace("_", "-")
+            raise OperatorError(f"--{option} wants a database: name one with --from")
     if options.dry_run:
         screen.line(f"would copy the world {SMALLEST} to {path}")
         return 0

@@ -146,7 +146,7 @@ def _suffix(parent: Named, link: Link) -> str:
 
 def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
     tools, noun = sketch.tools[child.name], child.noun
-    states = [child.column(c) for c in tools.filters if child.column(c).role == "status"]
+    states = [child.column(c) for c in tools.filters if child.column(c).is_choice]
     role = _role(parent, link)
     more, vary, arguments, words = "", {}, _of_parent(parent, child, link), noun.plural_words
     if states:
@@ -218,7 +218,7 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
 
 def _sorted_by(child: TableShape, names: tuple[str, ...]) -> ColumnShape | None:
     columns = [child.column(name) for name in names]
-    return next((c for c in columns if c.distinct > 2 and not c.nulls and c.role != "date"), None)
+    return next((c for c in columns if c.distinct > 2 and not c.nulls and c.role != "moment"), None)
 
 
 def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.names import a, be, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
 from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, joined, nameable, query
 from synth.ext.authoring.patterns.look_up import oracle_key, worth_asking
@@ -46,6 +46,7 @@ def _not_found(row: Named) -> Draft | None:
         )
         for kind in (0, 1)
     ]
+    told = f"the {column.words} of {row.words} {be(column.words)}"
     value = {**field_of(column), "description": f"The {column.words}, if it is there."}
     return family(
         "not_found",
@@ -53,8 +54,8 @@ def _not_found(row: Named) -> Draft | None:
         f"Look for {noun.words} that may not exist, and say so if it does not.",
         f"{both[0]}UNION ALL\n{both[1]}",
         [
-            f"Do we have the {row.words}? If so, what is the {column.words}?",
-            f"Is there a {row.words}, and which {column.words} does it have?",
+            f"Do we have the {row.words}? If so, what {be(column.words)} the {column.words}?",
+            f"Is there {a(noun.words)} {row.value}, and which {column.words} does it have?",
         ],
         [
             {
@@ -62,7 +63,7 @@ def _not_found(row: Named) -> Draft | None:
                     *row.find(),
                     row.get({f"{field}_found": f"$.{column.label}"}),
                     {"submit": {"found": True, field: f"${field}_found"}},
-                    {"say": [f"Yes, the {column.words} of {row.words} is {{{field}_found}}."]},
+                    {"say": [f"Yes, {told} {{{field}_found}}."]},
                 ]
             },
             {
@@ -129,7 +130,7 @@ def _asks_which(
         f"Ask for the {first.words} where the {last.words} fits several.",
         query([f"{row.key} AS task_key", *row.select, *hidden], [row.source], where),
         [
-            f"What is the {column.words} of {words}?",
+            f"What {be(column.words)} the {column.words} of {words}?",
             f"Could you tell me the {column.words} for {words}?",
         ],
         [
@@ -138,7 +139,7 @@ def _asks_which(
             *row.find(),
             row.get({f"{field}_found": f"$.{column.label}"}),
             {"submit": {field: f"${field}_found"}},
-            {"say": [f"The {column.words} is {{{field}_found}}.", f"It is {{{field}_found}}."]},
+            {"say": [f"The {column.words} {be(column.words)} {{{field}_found}}."]},
         ],
         user={
             "knows": {

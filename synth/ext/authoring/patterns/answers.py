@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from synth.ext.authoring.names import be
 from synth.ext.authoring.shape import ColumnShape
 
 _TYPES = {"integer": "integer", "number": "number", "boolean": "boolean"}
@@ -24,5 +25,5 @@ def told(subject: str, facts: Iterable[tuple[str, str]]) -> list[str]:
     """Two ways to tell facts about a subject: pairs of the words and the saved name."""
     pairs = list(facts)
     first = ", ".join(f"{words} {{{name}}}" for words, name in pairs)
-    second = "; ".join(f"the {words} is {{{name}}}" for words, name in pairs)
+    second = "; ".join(f"the {words} {be(words)} {{{name}}}" for words, name in pairs)
     return [f"Here is what I found for the {subject}: {first}.", f"For the {subject}, {second}."]

@@ -93,9 +93,14 @@ class Named:
 
     @property
     def words(self) -> str:
-        """The words for the row: ``the album {album}``."""
-        noun = self.table.noun.words
-        return f"{noun} {self.value}" if self.by_name else f"{noun} number {self.value}"
+        """The words for the row: ``album {album}``, ``run with the dag {run_dag} and ...``."""
+        noun, key = self.table.noun.words, [self.table.column(name) for name in self.table.key]
+        if self.by_name or (len(key) == 1 and key[0].kind == "text"):
+            return f"{noun} {self.value}"
+        if len(key) == 1:
+            return f"{noun} {self.table.key_words} {self.value}"
+        parts = [f"the {one.words} {{{self.slots[one.name]}}}" for one in key]
+        return f"{noun} with {', '.join(parts[:-1])} and {parts[-1]}"
 
     @property
     def select(self) -> list[str]:
@@ -153,10 +158,10 @@ class Named:
 
 
 def nameable(tools: TableTools) -> bool:
-    """True for a table whose rows a person can name by a handle or by a single key."""
-    return bool(tools.table.rows and tools.get) and (
-        tools.find is not None or tools.table.single_key is not None
-    )
+    """True for a table whose rows a person can name, by a handle or by a key."""
+    table = tools.table
+    said = tools.find is not None or all(table.column(one).is_said for one in table.key)
+    return bool(table.rows and tools.get) and said
 
 
 def open_only(sketch: Sketch, table: TableShape) -> list[str]:

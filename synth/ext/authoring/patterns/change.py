@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.names import be, parameter, quoted
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -56,7 +56,7 @@ def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named,
 def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str]]:
     """SQL for another value of a column: an expression, joins, and conditions on it."""
     old = row.col(column.name)
-    if column.role == "status":
+    if column.is_choice:
         states = [c for c in column.choices if c not in (closed(row.table) or (None, []))[1]]
         union = " UNION ALL ".join(f"SELECT {literal(state)} AS state" for state in states)
         return "n.state", [f"JOIN ({union}) n ON n.state <> {old}"], []
@@ -118,13 +118,13 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
                 " be {new_value} from now on."
             ),
         ],
-        [*steps, call, {"say": _done(words)}],
+        [*steps, call, {"say": _done(words, be(column.words))}],
         **more,
     )
 
 
-def _done(words: str) -> list[str]:
-    return [f"Done: {words} is now {{new_value}}.", f"I have set {words} to {{new_value}}."]
+def _done(words: str, verb: str) -> list[str]:
+    return [f"Done: {words} {verb} now {{new_value}}.", f"I have set {words} to {{new_value}}."]
 
 
 def move(sketch: Sketch) -> Iterator[Draft]:
@@ -136,13 +136,12 @@ def move(sketch: Sketch) -> Iterator[Draft]:
 def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
     """The row and its parent as a person names them; None where that cannot be done."""
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
-    if link.column not in tools.assign or not nameable(tools) or parent.rows < 2:
+    if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
         return None
     prefix = "new_" + role_of(link.column)
     row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
     named = nameable(other.tools) and other.by_name and parent.key == (link.target,)
-    named = named and is_noun(role_of(link.column)) and link.column not in table.joint
-    return (row, other) if named else None
+    return (row, other) if named and is_noun(role_of(link.column)) else None
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
@@ -177,7 +176,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         *row.find(),
         *parent.find(),
         {
-            row.tools.assign[link.column]: {
+            str(row.tools.update): {
                 **row.key_arguments(),
                 table.parameter(link.column): parent.reference(link.target),
             }
@@ -235,7 +234,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {"say": [f"It stays as it is: {words} is {{found}}, which is not below {middle}."]},
+        {"say": [f"Nothing is changed: {words} {be(column.words)} {{found}}, not below {middle}."]},
     ]
     return family(
         "conditional",

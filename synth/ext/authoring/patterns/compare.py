@@ -7,6 +7,7 @@ from itertools import islice
 
 from synth.ext.authoring.names import parameter, quoted
 from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.ext.authoring.roles import COMPARED
 from synth.ext.authoring.shape import ColumnShape
 
 
@@ -15,7 +16,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
     found = (
         _compare(sketch, table.name, column)
         for table in sorted(sketch.tables, key=lambda one: not one.handle)
-        for column in table.of_role("money", "quantity")[:1]
+        for column in table.of_role(*COMPARED)[:1]
         if column.distinct > 3
     )
     yield from islice(filter(None, found), 4)

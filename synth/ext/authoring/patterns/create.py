@@ -27,8 +27,8 @@ from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
 @dataclass
 class _Plan:
-    """The makings of a new row: parents that the user names, and values that vary. ``numbers`` maps
-    slots to columns that take the next free number.
+    """The makings of a new row: parents that the user names, and values that vary. ``slots`` maps
+    slots to their columns, ``numbers`` those that take the next free number.
     """
 
     parents: list[tuple[Link, Named]] = field(default_factory=list[tuple[Link, Named]])
@@ -36,6 +36,7 @@ class _Plan:
     arguments: dict[str, object] = field(default_factory=dict[str, object])
     words: list[str] = field(default_factory=list[str])
     numbers: dict[str, str] = field(default_factory=dict[str, str])
+    slots: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def create(sketch: Sketch) -> Iterator[Draft]:
@@ -66,6 +67,7 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.arguments[column.parameter] = parent.reference(link.target)
             continue
         slot = f"new_{column.parameter}"
+        plan.slots[slot] = name
         if _is_numbered(table, column):
             plan.numbers[slot] = name
         elif (domain := domain_of(table, column, sketch.now)) is not None:
@@ -91,11 +93,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     free = _free(table, plan, tools.given)
     if free is None:
         return None
-    under = " and ".join(
-        ("the " if is_noun(role_of(link.column)) else "")
-        + f"{role_words(link.column)} {parent.value}"
-        for link, parent in plan.parents
-    )
+    under = " and ".join(map(_under, plan.parents))
     details = f": {', '.join(plan.words)}" if plan.words else ""
     made = {
         f"new_{table.parameter(column)}": f"$.{table.column(column).label}"
@@ -103,9 +101,13 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         if column not in tools.given
     }
     call: Step = {str(tools.create): plan.arguments}
-    if made:
+    named, key = noun.words, ""
+    natural = [slot for slot, name in plan.slots.items() if (name,) == table.handle]
+    if natural:
+        named = f"{noun.words} {{{natural[0]}}}"
+    elif made:
         call["save"] = made
-    key = f" Its {noun.words} number is {{{next(iter(made))}}}." if made else ""
+        key = f" Its {noun.words} {table.key_words} is {{{next(iter(made))}}}."
     return family(
         "create",
         parameter(noun.one),
@@ -119,10 +121,17 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         [
             *(step for _, parent in plan.parents for step in parent.find()),
             call,
-            {"say": [f"The {noun.words} is created.{key}", f"Done, I have created it.{key}"]},
+            {"say": [f"The {named} is created.{key}", f"I have created the {named}.{key}"]},
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
+
+
+def _under(pair: tuple[Link, Named]) -> str:
+    """The words for what a new row belongs to."""
+    link, parent = pair
+    article = "the " if is_noun(role_of(link.column)) else ""
+    return f"{article}{role_words(link.column)} {parent.value}"
 
 
 def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
@@ -230,7 +239,7 @@ def _taken(
         f"A {column.words} that is taken is refused by the tool; a free one is not.",
         ground,
         [
-            f"Please create a {words}{details}.",
+            f"Please create {a(words)}{details}.",
             f"Can you enter a new {words}{details}?",
         ],
         [
@@ -245,7 +254,7 @@ def _taken(
                 "taken": [
                     {**call, "fails": "conflict"},
                     {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that: there is already a {words}."]},
+                    {"say": [f"I can't do that: there is already {a(words)}."]},
                 ]
             },
         ],
@@ -263,11 +272,7 @@ def several_ends(sketch: Sketch) -> Iterator[Draft]:
 
 def _fitting(parent: TableShape) -> ColumnShape | None:
     """A column of a parent by whose value it may be chosen."""
-    columns = [
-        column
-        for column in parent.columns
-        if column.choices and column.role in {"status", "text"} and not column.nulls
-    ]
+    columns = [column for column in parent.columns if column.is_choice and not column.nulls]
     return next((c for c in columns if c.distinct < parent.rows / 2), None)
 
 
@@ -277,10 +282,11 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     parents = sketch.tools[parent.name]
     if (
         column is None
-        or link.column not in row.tools.assign
+        or link.column not in row.tools.moves
         or placed(table, link.column)
         or not is_noun(role_of(link.column))
         or column.name not in parents.filters
+        or len(table.key) != 1
         or not nameable(row.tools)
         or parent.key != (link.target,)
         or link.table == table.name
@@ -316,8 +322,8 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         [
             f"Please give {row.words} another {role}, any one with the {column.words} {{wanted}}.",
             (
-                f"{row.words} needs a {role} with the {column.words} {{wanted}}; which one is up to"
-                " you."
+                f"{row.words} needs {a(role)} with the {column.words} {{wanted}}; which one is"
+                " up to you."
             ),
         ],
         [
@@ -327,7 +333,7 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
                 "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},
             },
             {
-                row.tools.assign[link.column]: {
+                str(row.tools.update): {
                     **row.key_arguments(),
                     table.parameter(link.column): "$chosen",
                 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.names import be, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of, told
 from synth.ext.authoring.patterns.base import (
     Draft,
@@ -17,13 +17,14 @@ from synth.ext.authoring.patterns.base import (
     nameable,
     query,
 )
+from synth.ext.authoring.roles import ASKED
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
     """Read one or two values of a row."""
-    ranked = sorted(sketch.tables, key=lambda table: -table.rows)
+    ranked = sorted(sketch.tables, key=lambda table: (not table.handle, -table.rows))
     yield from islice(filter(None, (_own(sketch, table) for table in ranked)), 5)
 
 
@@ -50,15 +51,14 @@ def _distinct(found: Iterator[Draft | None]) -> Iterator[Draft]:
 
 def worth_asking(table: TableShape) -> list[ColumnShape]:
     """Columns that a person may want to know, the most telling first."""
-    roles = ("money", "date", "quantity", "status", "text")
     fitting = [
         column
-        for role in roles
-        for column in table.columns
-        if column.role == role and column.distinct > 1 and column.kind not in {"boolean", "other"}
+        for role in ASKED
+        for column in table.of_role(role)
+        if column.distinct > 1 and column.is_said and column.name not in table.key
     ]
     short = [c for c in fitting if all(len(str(value)) <= 60 for value in c.seen)]
-    return [c for c in short if c.name not in table.handle and is_noun(c.label)]
+    return [c for c in short if c.name not in table.handle]
 
 
 def _own(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -125,14 +125,19 @@ def _question(asked: Sequence[ColumnShape], words: str) -> str:
     """A question for the values of a row: when it was paid, what its amount is."""
     first, *others = asked
     parts = [
-        f"When was {words} {first.verb}" if first.verb else f"What is the {first.words} of {words}"
+        f"When was {words} {first.verb}"
+        if first.verb
+        else f"What {be(first.words)} the {first.words} of {words}"
     ]
     parts += [
-        f"when was it {column.verb}" if column.verb else f"what is its {column.words}"
+        f"when was it {column.verb}"
+        if column.verb
+        else f"what {be(column.words)} its {column.words}"
         for column in others
     ]
     if not any(column.verb for column in asked):
-        return f"What is the {' and the '.join(c.words for c in asked)} of {words}?"
+        verb = "are" if others else be(first.words)
+        return f"What {verb} the {' and the '.join(c.words for c in asked)} of {words}?"
     return f"{', and '.join(parts)}?"
 
 
@@ -189,7 +194,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
             (
                 f"When was the {chain} of {row.words} {asked.verb}?"
                 if asked.verb
-                else f"What is the {words} of {row.words}?"
+                else f"What {be(asked.words)} the {words} of {row.words}?"
             ),
             f"I need the {words} for {row.words}. Can you find it?",
             f"For {row.words}, please tell me the {words}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from synth.ext.authoring.names import parameter
+from synth.ext.authoring.names import be, parameter
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -65,7 +65,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
                 "fine": [
                     call,
                     {"submit": {"outcome": "changed"}},
-                    {"say": [f"Done: {words} is now {{new_value}}."]},
+                    {"say": [f"Done: {words} {be(column.words)} now {{new_value}}."]},
                 ]
             },
             {
@@ -145,7 +145,7 @@ def _refuse_state(
                 "open": [
                     {tool: {**row.key_arguments(), **arguments}},
                     {"submit": {"decision": "changed"}},
-                    {"say": [f"Done: {what} is now {{new_value}}."]},
+                    {"say": [f"Done: {what} {be(words)} now {{new_value}}."]},
                 ]
             },
             {

@@ -7,6 +7,7 @@ import random
 import string
 from collections.abc import Mapping, Sequence
 
+from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.roles import closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
@@ -77,13 +78,9 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
         draw = random.Random(f"{table.name}.{column.name}")
         return [_like(str(draw.choice(column.seen)), draw) for _ in range(4 * COUNT)]
     if column.name in table.handle or column.unique or column.role == "name":
-        people = any(word in table.noun.one for word in _PEOPLE)
-        left, right = (_FIRST, _LAST) if people else (_ADJECTIVES, _THINGS)
+        left, right = (_FIRST, _LAST) if is_of_people(table.name) else (_ADJECTIVES, _THINGS)
         return [f"{one} {two}" for one, two in zip(left, right, strict=False)]
     return _NOTES
-
-
-_PEOPLE = ("customer", "patient", "member", "passenger", "person", "user", "guest", "author")
 
 
 def _has_format(column: ColumnShape) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.names import be, parameter, quoted
 from synth.ext.authoring.patterns.aggregate import SHORT, families_of
 from synth.ext.authoring.patterns.base import (
     Draft,
@@ -132,8 +132,8 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
             {
                 "say": [
                     (
-                        f"Done: the {column.words} of all {noun.plural_words} of {parent.words} is"
-                        " now {new_value}."
+                        f"Done: the {column.words} of all {noun.plural_words} of {parent.words}"
+                        f" {be(column.words)} now {{new_value}}."
                     )
                 ]
             },
@@ -163,7 +163,7 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     shut = _open(child)
     if shut:
         where.append(f"NOT EXISTS (SELECT 1 {best} AND {shut})")
-    superlative = "latest" if by.role == "date" else "highest"
+    superlative = "latest" if by.role == "moment" else "highest"
     key = child.key[0]
     found = f"{parameter(noun.one)}_key"
     words = f"the {noun.words} of {parent.words} with the {superlative} {by.words}"
@@ -196,6 +196,6 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                     column.parameter: "{new_value}",
                 }
             },
-            {"say": [f"Done: the {column.words} of {words} is now {{new_value}}."]},
+            {"say": [f"Done: the {column.words} of {words} {be(column.words)} now {{new_value}}."]},
         ],
     )

@@ -35,7 +35,7 @@ def media() -> Shape:
         ("tracks", "seconds", "quantity"),
         ("customers", "last_name", "person"),
         ("invoices", "status", "status"),
-        ("invoices", "issued_on", "date"),
+        ("invoices", "issued_on", "moment"),
     ],
 )
 def test_a_column_has_its_role(media: Shape, table: str, column: str, role: str):
@@ -94,5 +94,5 @@ def test_traps_have_the_tools_that_make_sense():
     assert tools["log"].get is None
     assert tools["log"].update is None
     assert tools["stock_levels"].update == "update_stock_level"
-    assert set(tools["order"].assign) == {"seller", "buyer"}
+    assert set(tools["order"].moves) == {"seller", "buyer"}
     assert shape.tables["order"].column("float").kind == "number"

@@ -1,0 +1,334 @@
+"""Rows for tables that have none: by the role, the name and the checks of each column.
+
+References lead to rows, a few parents have many rows, an end follows its start, and nothing has
+happened after the world's day. They are made up, which the account says.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from envs.ledger import Ledger
+from envs.world.row_generator import (
+    EPOCH,
+    After,
+    Choice,
+    Form,
+    Link,
+    MadeTable,
+    Maker,
+    Maybe,
+    Number,
+    Serial,
+    Texts,
+    When,
+    Within,
+    made_rows,
+)
+from synth.core.personal.guess import is_of_people
+from synth.ext.authoring.learn import fault_of, own_rows
+from synth.ext.authoring.learn_texts import made_texts
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.snapshot import LiveTable, Rows
+
+TODAY = "2026-03-02"
+"""The day up to which something has happened."""
+
+LEAST = 8
+"""The fewest rows of a table."""
+
+FUTURE = re.compile(r"due|until|expir|valid_to|(?:^|_)ends?(?:_|$)|planned|scheduled|next")
+"""Names of moments that may lie ahead of the world's day."""
+
+_LATER = re.compile(
+    r"(?:^|_)(?:end|ends|finish|close|left|until|to|due|expir|updat|modif|last|paid)"
+)
+
+_PROVIDERS = (
+    (r"e?mail", "ascii_safe_email"),
+    (r"first_?name|given_?name|forename", "first_name"),
+    (r"last_?name|family_?name|surname", "last_name"),
+    (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
+    (r"company|organi[sz]ation|firm|vendor|supplier", "company"),
+    (r"city|town|place", "city"),
+    (r"country_?code|nation_code", "country_code"),
+    (r"country", "country"),
+    (r"street|address", "street_address"),
+    (r"zip|post_?code|postal", "postcode"),
+    (r"phone|mobile|fax", "phone_number"),
+    (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
+    (r"host|domain", "hostname"),
+    (r"currency", "currency_code"),
+    (r"lang|locale", "language_code"),
+    (r"url|uri|link|website", "uri"),
+    (r"file|path", "file_path"),
+    (r"mime", "mime_type"),
+    (r"job|profession|occupation", "job"),
+    (r"colou?r", "color_name"),
+)
+"""Names of columns of texts, with the provider of their values."""
+
+_CODED = re.compile(r"(?:code|number|no|key|value|ref)$")
+_NAMED = re.compile(r"name|title|label|subject")
+_STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
+_KINDS = {"standard": 6, "special": 3, "other": 1}
+_CHOSEN = (
+    (r"(?:^|_)(?:status|state|stage|phase)$", _STATES),
+    (r"(?:^|_)(?:type|kind|category|class|mode|method|role|level)$", _KINDS),
+)
+"""Names of columns of few values, with the values and how often they occur."""
+
+_AMOUNTS = (2.5, 7.9, 12.0, 19.5, 35.0, 60.0, 140.0, 480.0)
+_COUNTS = (1, 1, 2, 3, 4, 6, 9, 15, 40)
+_BOUNDS = {
+    r"latitude|(?:^|_)lat$": (-60, 70),
+    r"longitude|(?:^|_)(?:lng|lon)$": (-120, 140),
+    r"(?:^|_)year": (1950, 2020),
+    r"(?:^|_)month": (1, 12),
+    r"(?:^|_)day(?:_|$)": (1, 28),
+    r"(?:^|_)port$": (22, 9000),
+    r"percent|pct|share": (0, 100),
+}
+
+
+@dataclass
+class _Inventor:
+    """The tables to fill: ``wanted`` rows in all, up to the ``today`` of the world."""
+
+    tables: Sequence[LiveTable]
+    shape: Shape
+    rows: Rows
+    wanted: int
+    today: dt.date
+    draw: Random = field(default_factory=lambda: Random(7))
+
+    def made(self, empty: Sequence[str]) -> dict[str, MadeTable]:
+        order = {table.name: index for index, table in enumerate(self.tables)}
+        sizes = self._sizes(empty)
+        out = dict[str, MadeTable]()
+        for table in self.tables:
+            if table.name in sizes:
+                later = [link for link in table.links if order[link[1]] > order[table.name]]
+                out[table.name] = self._table(table, sizes, later)
+        return out
+
+    def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
+        """More rows for tables that refer to others; not two where a parent has one at most."""
+        weights = {
+            table.name: 1 + min(3, len(table.links)) for table in self.tables if table.name in empty
+        }
+        whole = sum(weights.values())
+        out = {name: max(LEAST, self.wanted * weight // whole) for name, weight in weights.items()}
+        for table in self.tables:
+            for columns, target, _ in table.links:
+                if table.name in out and _is_unique(table, columns):
+                    parents = out.get(target) or len(self.rows.by_table[target])
+                    out[table.name] = min(out[table.name], max(1, 2 * parents // 3))
+        return out
+
+    def _table(
+        self, table: LiveTable, sizes: Mapping[str, int], later: Sequence[object]
+    ) -> MadeTable:
+        kept = [link for link in table.links if link not in later]
+        lost = {c for link in table.links if link in later for c in link[0]}
+        makers = self._makers(table, {column for columns, _, _ in kept for column in columns})
+        makers |= dict.fromkeys(sorted(lost), Choice({None: 1}))
+        links = [self._link(table, one, sizes) for one in sorted(kept, key=lambda k: -len(k[0]))]
+        return MadeTable(
+            table.name,
+            sizes[table.name],
+            makers,
+            links,
+            unique=[one for one in [table.key, *table.uniques] if one],
+            rules=table.checks,
+            partial=[(list(columns), where) for columns, where in table.partials],
+        )
+
+    def _makers(self, table: LiveTable, linked: set[str]) -> dict[str, Maker]:
+        """The makers of the columns that refer to nothing, moments in the order of time last."""
+        shape = self.shape.tables[table.name]
+        shown = {column.name: column for column in shape.columns}
+        moments, out = self._moments(shape), dict[str, Maker]()
+        placed = {column for columns in shape.distinct_sets for column in columns}
+        for column in table.columns:
+            if column.name in linked or column.computed is not None:
+                continue
+            one = shown.get(column.name) or ColumnShape(column.name, "text")
+            maker = self._maker(table, shape, one, moments, column.length)
+            loose = column.nullable and column.name not in placed
+            out[column.name] = Maybe(0.15, maker) if loose else maker
+        dated = {name: out.pop(name) for name in moments if name in out}
+        return out | dated
+
+    def _link(
+        self,
+        table: LiveTable,
+        link: tuple[tuple[str, ...], str, tuple[str, ...]],
+        sizes: Mapping[str, int],
+    ) -> Link:
+        """A reference: most parents have few rows, a few have many."""
+        columns, target, there = link
+        empty = all(c.nullable for c in table.columns if c.name in columns)
+        share = (0.4 if target == table.name else 0.15) if empty else 0.0
+        parents = sizes.get(target) or len(self.rows.by_table[target]) or 1
+        mean = sizes[table.name] / parents
+        counts = Counter(round(mean * self.draw.paretovariate(2) / 2) for _ in range(parents))
+        if _is_unique(table, columns):
+            counts = Counter({1: sizes[table.name], 0: parents - sizes[table.name]})
+        return Link(columns, target, there, dict(sorted(counts.items())), share)
+
+    def _moments(self, shape: TableShape) -> list[str]:
+        """The columns of days and moments, those that come later at the end."""
+        found = [c for c in shape.columns if c.kind in {"date", "moment"}]
+        return [c.name for c in sorted(found, key=lambda c: bool(_LATER.search(c.label)))]
+
+    def _maker(
+        self,
+        table: LiveTable,
+        shape: TableShape,
+        column: ColumnShape,
+        moments: Sequence[str],
+        longest: int | None,
+    ) -> Maker:
+        if column.choices:
+            pairs = enumerate(column.choices)
+            return Choice({value: max(1, 8 // (index + 1)) for index, value in pairs})
+        if column.name in moments:
+            return self._moment(column, moments)
+        if column.kind == "boolean" or (column.role == "flag" and column.kind == "integer"):
+            return Choice({0: 4, 1: 1})
+        if column.kind in {"integer", "number"}:
+            return self._number(table, column)
+        return self._text(shape, column, longest)
+
+    def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
+        others = [c for c in table.key if c != column.name]
+        if column.name in table.key and column.kind == "integer":
+            return Within(others) if others else Serial(1000)
+        if column.role == "moment":
+            scale = 1000 if {"ms", "ts"} & {*column.label.split("_")} else 1
+            days = (self.today - EPOCH.date()).days
+            return Number([86400 * scale * (days - 700), 86400 * scale * (days - 1)])
+        marks = _marks(column)
+        low = min(marks) if column.low is None else column.low
+        high = max(*marks, low + 20) if column.high is None else column.high
+        kept = [min(max(one, low), high) for one in marks]
+        whole = column.kind == "integer"
+        return Number([round(one) for one in kept] if whole else kept, None if whole else 2)
+
+    def _moment(self, column: ColumnShape, moments: Sequence[str]) -> Maker:
+        day = column.kind == "date"
+        first, last = self.today - dt.timedelta(700), self.today - dt.timedelta(35)
+        form = "%Y-%m-%d" if day else "%Y-%m-%d %H:%M:%S"
+        when = When([first.isoformat(), last.isoformat()], form, 86400 if day else 60)
+        base = moments[0]
+        return when if column.name == base else After(base, [86400, 7 * 86400, 30 * 86400], when)
+
+    def _text(self, shape: TableShape, column: ColumnShape, longest: int | None) -> Maker:
+        most = longest or 255
+        if few := _few(column, most):
+            return few
+        texts = _fitting(_provided(shape, column), most)
+        if texts:
+            return Texts(texts)
+        if column.role == "identifier" or _CODED.search(column.label) or most < 12:
+            return _code(shape, most)
+        unique = any(column.name in columns for columns in shape.distinct_sets)
+        if unique or column.role == "name" or _NAMED.search(column.label):
+            noun = shape.noun.words
+            cities = _fitting(made_texts("city"), most - len(noun) - 1)
+            return Texts(cities, (noun,)) if cities else _code(shape, most)
+        return self._words(most)
+
+    def _words(self, most: int) -> Maker:
+        """One of a few words where a text is short, else sentences."""
+        if most > 64:
+            return Texts([text[:most] for text in made_texts("sentence")])
+        words = self.draw.sample(made_texts("word"), 5)
+        return Choice({word[:most]: 16 // 2**place + 1 for place, word in enumerate(words)})
+
+
+def _few(column: ColumnShape, most: int) -> Choice | None:
+    """One of the few states or kinds of a column; None for a column of many values."""
+    if column.kind == "other":
+        return Choice({"[]": 1})
+    found = next((values for name, values in _CHOSEN if re.search(name, column.label)), None)
+    if found is None:
+        return None
+    return Choice({one: n for one, n in found.items() if len(one) <= most} or {"A": 1})
+
+
+def _fitting(texts: Sequence[str], most: int) -> list[str]:
+    """The texts of at most so many characters."""
+    return [text for text in texts if len(text) <= most]
+
+
+def _marks(column: ColumnShape) -> Sequence[float]:
+    """The quantiles of a number, by its name and its role."""
+    bounds = next((pair for name, pair in _BOUNDS.items() if re.search(name, column.label)), None)
+    few = column.role in {"code", "version", "category", "position"}
+    return bounds or (_AMOUNTS if column.role == "money" else (1, 2, 3, 5) if few else _COUNTS)
+
+
+def _provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
+    """Texts of Faker for a column of this name; none for others."""
+    provider = next((to for name, to in _PROVIDERS if re.search(name, column.label)), None)
+    if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
+        provider = "name"
+    return made_texts(provider) if provider else ()
+
+
+def _code(shape: TableShape, most: int) -> Form:
+    """Codes with the initials of the noun; digits alone where there is no room, or where the width
+    is one of digests.
+    """
+    letters = "".join(word[:1] for word in shape.noun.words.split()).upper()
+    if most < 8 or most in {32, 36, 40, 64}:
+        return Form({"#" * min(most, 32): 1})
+    return Form({f"{letters}-{'#' * 5}"[:most]: 1})
+
+
+def _is_unique(table: LiveTable, columns: Sequence[str]) -> bool:
+    """True if no two rows have the same values in these columns."""
+    return any(set(one) <= set(columns) for one in (table.key, *table.uniques) if one)
+
+
+def invent(
+    tables: Sequence[LiveTable],
+    shape: Shape,
+    schema: str,
+    rows: Rows,
+    wanted: int,
+    ledger: Ledger,
+) -> None:
+    """Add about so many rows to the tables that have none. A table for which none can be made stays
+    empty, and the account says why. ``shape`` is the tables', ``schema`` their script.
+    """
+    empty = [table.name for table in tables if not rows.by_table[table.name]]
+    made = _Inventor(tables, shape, rows, wanted, dt.date.fromisoformat(TODAY)).made(empty)
+    while made:
+        plan = [
+            made.get(table.name) or own_rows(table, rows.by_table[table.name]) for table in tables
+        ]
+        fault = fault_of(plan, schema, 0)
+        if fault is None:
+            break
+        name, why = fault if fault[0] in made else (next(iter(made)), fault[1])
+        del made[name]
+        ledger.found("made table")
+        ledger.leave_out("made table", name, f"no rows can be made up: {why}")
+    else:
+        return
+    counts = Counter[str]()
+    for name, row in made_rows(plan, 0, Random(0)):
+        if name in made:
+            rows.by_table[name].append(row)
+            counts[name] += 1
+    for name, count in counts.items():
+        ledger.found("made row", count)
+        ledger.change("made row", name, "made up: the source has none", count)

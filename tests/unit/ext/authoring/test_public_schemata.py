@@ -1,0 +1,112 @@
+"""Schemata in the manner of public ones: no rows, no declared keys, no primary keys, many columns
+in a key. Rows are made up, keys inferred, and the tools stay few.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+
+from synth.errors import OperatorError
+from synth.ext.authoring.source import Extract, from_files, from_url
+from synth.ext.authoring.world import MOST_TOOLS, NewWorld, make_world
+from tests.live_schema import empty_database
+
+pytestmark = pytest.mark.slow
+
+PUBLIC = Path(__file__).parents[3] / "schemata" / "public"
+
+
+def drafted(source: object) -> NewWorld:
+    return make_world("w", source, print, proves=False)  # pyright: ignore[reportArgumentType]
+
+
+def on_server(engine: str, name: str, part: Extract) -> NewWorld:
+    with empty_database(engine) as url:
+        own = sqlalchemy.create_engine(url)
+        script = (PUBLIC / f"{name}.{engine}").read_text()
+        with own.begin() as db:
+            for statement in filter(str.strip, script.split(";\n")):
+                db.exec_driver_sql(statement)
+        own.dispose()
+        return drafted(from_url(url, part, secret=True))
+
+
+def test_rows_are_made_up_only_if_they_are_asked_for():
+    with pytest.raises(OperatorError, match="--rows 500 makes some up"):
+        drafted(from_files([PUBLIC / "billing.sql"]))
+
+
+def test_keys_that_nobody_declared_are_shown_with_their_evidence_and_taken_on_consent():
+    shown = list[str]()
+
+    def accept(lines: object) -> bool:
+        shown.extend(lines)  # pyright: ignore[reportArgumentType]
+        return True
+
+    refused = drafted(from_files([PUBLIC / "billing.sql"], Extract(500, accept=lambda _: False)))
+    made = drafted(from_files([PUBLIC / "billing.sql"], Extract(500, accept=accept)))
+    line = "invoice_items.invoice_id -> invoices.record_number: name, no values to compare"
+    assert line in shown
+    assert f"-- Inferred: {line}" in made.files["schema.sql"]
+    assert "Inferred" not in refused.files["schema.sql"]
+    patterns = {draft.pattern for draft in made.drafts}
+    assert len(patterns) >= len({draft.pattern for draft in refused.drafts}) + 6
+    assert len(patterns) >= 14
+    assert "made row `invoices`" in made.files["README.md"]
+    assert "schema_migration" not in made.files["executors.py"]
+    assert "update_payment_history" not in made.files["executors.py"]
+
+
+def test_an_inferred_key_counts_the_values_that_it_holds(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);"
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, user_id INTEGER, group_id INTEGER, text TEXT);"
+        "CREATE TABLE groups (id INTEGER PRIMARY KEY, name TEXT);"
+        "INSERT INTO users VALUES (1, 'A'), (2, 'B'); INSERT INTO groups VALUES (1, 'G');"
+        "INSERT INTO notes VALUES (1, 1, 1, 'x'), (2, 2, 7, 'y'), (3, 2, 1, 'z');"
+    )
+    shown = list[str]()
+    from_files([file], Extract(accept=lambda lines: bool(shown.extend(lines))))
+    assert shown == ["notes.user_id -> users.id: name, 100 percent of 2 values"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "drafts", "patterns"),
+    [
+        ("mariadb", "gateway", 30, 10),
+        ("postgresql", "warehouse", 30, 10),
+        ("postgresql", "workflow", 30, 10),
+        ("postgresql", "chat", 25, 8),
+    ],
+)
+def test_a_schema_without_rows_makes_a_world(engine: str, name: str, drafts: int, patterns: int):
+    made = on_server(engine, name, Extract(500, accept=lambda _: True))
+    assert len(made.drafts) >= drafts
+    assert len({draft.pattern for draft in made.drafts}) >= patterns
+    assert made.tools <= MOST_TOOLS
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"])
+        db.executescript("PRAGMA foreign_keys = ON;" + made.files["seed.sql"])
+        assert not db.execute("PRAGMA foreign_key_check").fetchall()
+    for table in made.shape.tables.values():
+        assert table.key or name == "chat"
+
+
+def test_made_up_ends_follow_their_starts():
+    made = on_server("postgresql", "warehouse", Extract(500, accept=lambda _: True))
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"])
+        db.executescript(made.files["seed.sql"])
+        wrong = db.execute(
+            "SELECT COUNT(*), SUM(visit_end_date < visit_start_date), MAX(visit_start_date)"
+            " FROM visit_occurrence"
+        ).fetchone()
+    assert wrong[0] > 10
+    assert wrong[1] == 0
+    assert wrong[2] < "2026-03-02"

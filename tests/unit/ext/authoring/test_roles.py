@@ -1,0 +1,139 @@
+"""Roles of columns: inferred once, shown, corrected by the author, and followed everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from synth.errors import OperatorError
+from synth.ext.authoring.cli.new import main
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.roles import is_plumbing, read_roles, write_roles
+from synth.ext.authoring.shape import Shape, TableShape
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.toolset import tools_of
+
+SCHEMA = """
+CREATE TABLE parcels ( -- What is on its way
+  id INTEGER PRIMARY KEY,
+  flags INTEGER NOT NULL, -- bits of the scanner
+  sort_order INTEGER NOT NULL,
+  month_of_birth INTEGER,
+  latitude NUMERIC,
+  deleted INTEGER NOT NULL,
+  locked INTEGER NOT NULL,
+  weight NUMERIC NOT NULL,
+  miles INTEGER NOT NULL,
+  vat_pct INTEGER NOT NULL,
+  price NUMERIC NOT NULL,
+  type INTEGER NOT NULL,
+  scanned_at INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  crtd NUMERIC NOT NULL,
+  num_stops NUMERIC NOT NULL, -- Stops on the
+  eta DATE, -- Day of arrival
+  state TEXT NOT NULL CHECK (state IN ('open', 'shipped')),
+  created_by TEXT,
+  url TEXT
+);
+INSERT INTO parcels
+SELECT value, value % 7 * 4, value, value % 12, 48 + value / 9.0, value % 2, 0, value * 1.5,
+  value * 3, 7, value * 2.25, value % 3, 1700000000 + value, 1, value * 2, value + 0.5,
+  '2026-01-1' || (value % 9), CASE value % 2 WHEN 0 THEN 'open' ELSE 'shipped' END, 'job',
+  'https://a.example/' || value
+FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 30)
+  SELECT value FROM n);
+"""
+ROLES = {
+    "id": "key",
+    "flags": "category",
+    "sort_order": "position",
+    "month_of_birth": "code",
+    "latitude": "coordinate",
+    "deleted": "flag",
+    "locked": "flag",
+    "weight": "quantity",
+    "miles": "quantity",
+    "vat_pct": "share",
+    "price": "money",
+    "type": "category",
+    "scanned_at": "moment",
+    "version": "version",
+    "eta": "moment",
+    "state": "status",
+    "created_by": "audit",
+    "url": "identifier",
+}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("roles") / "schema.sql"
+    path.write_text(SCHEMA)
+    return path
+
+
+@pytest.fixture(scope="module")
+def shape(file: Path) -> Shape:
+    return reflect(from_files([file]).engine)
+
+
+@pytest.fixture(scope="module")
+def parcels(shape: Shape) -> TableShape:
+    return shape.tables["parcels"]
+
+
+def test_each_column_has_a_role(parcels: TableShape):
+    assert {name: parcels.column(name).role for name in ROLES} == ROLES
+
+
+def test_only_quantities_are_summed_compared_and_changed(shape: Shape):
+    tools = tools_of(shape)["parcels"]
+    assert set(tools.totals) == {"price", "weight", "miles"}
+    assert {"flags", "sort_order", "latitude", "type", "version"}.isdisjoint(
+        {*tools.sorts, *tools.totals, *tools.updates}
+    )
+
+
+def test_a_comment_names_a_column_and_a_table(parcels: TableShape):
+    assert parcels.comment == "What is on its way"
+    assert parcels.column("eta").words == "day of arrival"
+    assert not parcels.column("crtd").is_said
+
+
+def test_roles_are_shown_and_nothing_is_written(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main([str(tmp_path / "w"), "--from", str(file), "--explain"]) == 0
+    assert "parcels.price: money (its name says an amount)" in capsys.readouterr().out
+    assert not (tmp_path / "w").exists()
+
+
+def test_an_author_corrects_a_role(file: Path, shape: Shape):
+    text = write_roles(shape)
+    known = yaml.safe_load(text)
+    known["parcels"]["flags"] = "quantity"
+    given = read_roles(yaml.safe_dump(known), "roles.yaml")
+    corrected = reflect(from_files([file]).engine, given).tables["parcels"].column("flags")
+    assert (corrected.role, corrected.why) == ("quantity", "roles.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("parcels: {flags: quantty}", "roles.yaml: parcels.flags: Input should be"),
+        ("parcels: [flags]", "roles.yaml: parcels: Input should be"),
+        ("a: b: c", "roles.yaml is not YAML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(text: str, message: str):
+    with pytest.raises(OperatorError, match=message):
+        read_roles(text, "roles.yaml")
+
+
+def test_plumbing_is_known_by_name():
+    assert is_plumbing("schema_migrations")
+    assert is_plumbing("active_storage_blobs")
+    assert not is_plumbing("migrations_of_birds")
