@@ -204,7 +204,17 @@ def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Sou
 
 
 def _copy(path: Path, screen: Screen, options: Arguments) -> int:
-    names = "rows tables about schema keep_column mask_column patterns roles explain".split()
+    names = [
+        "rows",
+        "tables",
+        "about",
+        "schema",
+        "keep_column",
+        "mask_column",
+        "patterns",
+        "roles",
+        "explain",
+    ]
     for name in names:
         if getattr(options, name):
             option = name.replace("_", "-")
