@@ -61,6 +61,7 @@ FILES = [
     "README.md",
     "executors.py",
     "policy.md",
+    "roles.yaml",
     "schema.mariadb.sql",
     "schema.postgresql.sql",
     "schema.sql",

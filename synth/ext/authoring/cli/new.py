@@ -89,45 +89,44 @@ def main(options: Arguments) -> int:
     files = getattr(options, "from")
     if not (files or options.from_url or options.dsn_env_var):
         return _copy(path, screen, options)
-    patterns = options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns]
     what = " ".join(map(str, files)) if files else "the database"
     screen.line(f"reading {what}")
     source: Source = _source(files, options, screen)
     for decision in source.decisions:
         screen.line(decision.line, indent=2)
-
-    def progress(line: str) -> None:
-        screen.line(line, indent=2)
-
     roles = _roles(options.roles)
     if options.explain:
         return _explain(source, roles, screen)
-    make_world = resolve("synth.ext.authoring.world:make_world")
     with writing(Path(tempfile.gettempdir())):
-        world: NewWorld = make_world(
-            path.name,
-            source,
-            progress,
-            patterns=patterns,
-            roles=roles,
-            about=options.about,
-            proves=not options.dry_run,
-            workers=options.workers or os.cpu_count() or 1,
-        )
+        world = _made(path, source, roles, options, screen)
     for line in world.ledger.lines():
         screen.line(line, "yellow")
     if options.dry_run:
         _preview(path, world, screen)
         _report(options, world)
         return 0
+    _report(options, world)
     if not world.proofs.kept:
-        _report(options, world)
         raise OperatorError(f"no family proves itself on this database: {_reasons(world)}")
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)
-    _report(options, world)
     return 0
+
+
+def _made(path: Path, source: Source, roles: Roles, options: Arguments, screen: Screen) -> NewWorld:
+    """The world of a source."""
+    patterns = options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns]
+    return resolve("synth.ext.authoring.world:make_world")(
+        path.name,
+        source,
+        partial(screen.line, indent=2),
+        patterns=patterns,
+        roles=roles,
+        about=options.about,
+        proves=not options.dry_run,
+        workers=options.workers or os.cpu_count() or 1,
+    )
 
 
 def _reasons(world: NewWorld) -> str:
