@@ -15,9 +15,10 @@ from envs.errors import WorldError
 from envs.world.loader import load_world
 from synth.core.validation.check import Options
 from synth.ext.authoring.folder import write_files
+from synth.ext.authoring.invented_rows import TODAY
 from synth.ext.authoring.prove import prove
 from synth.ext.authoring.source import Extract, Source, from_files, from_url
-from synth.ext.authoring.world import DEFAULT_NOW, NewWorld, make_world
+from synth.ext.authoring.world import NewWorld, make_world
 from tests.drawn.account import catalog_counts, check_account
 from tests.drawn.databases import DrawnDatabase, databases, make_sqlite
 from tests.drawn.running import drawn, made_or_refused, sentence
@@ -93,7 +94,7 @@ def test_what_proved_itself_proves_itself_again(database: DrawnDatabase):
     if world is None:
         return
     drafts, few = world.drafts[:: max(1, len(world.drafts) // 4)], Options(per_case=1)
-    proofs = prove("drawn", world.files, drafts, DEFAULT_NOW, few, print)
+    proofs = prove("drawn", world.files, drafts, TODAY, few, print)
     assert {*proofs.left_out, *(draft.id for draft in proofs.kept)} == {one.id for one in drafts}
-    again = prove("drawn", world.files, proofs.kept, DEFAULT_NOW, few, print)
+    again = prove("drawn", world.files, proofs.kept, TODAY, few, print)
     assert again.left_out == {}

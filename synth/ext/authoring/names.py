@@ -182,7 +182,7 @@ def is_plural(word: str) -> bool:
 _UNSAID = re.compile(r"(?:^|\s)[^\saeiouy\d]+(?:\s|$)")
 """A word of Latin letters without a vowel, such as `crtd`."""
 
-_PREPOSITIONS = frozenset({"by", "to", "of", "for", "from", "in", "on", "at", "with", "as"})
+PREPOSITIONS = frozenset({"by", "to", "of", "for", "from", "in", "on", "at", "with", "as"})
 
 _SHORT = {
     "nr": "number",
@@ -206,7 +206,7 @@ def is_sayable(words: str) -> bool:
     is no preposition.
     """
     return not words.isascii() or (
-        _UNSAID.search(words) is None and words.rpartition(" ")[2] not in _PREPOSITIONS
+        _UNSAID.search(words) is None and words.rpartition(" ")[2] not in PREPOSITIONS
     )
 
 

@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
-from synth.ext.authoring.names import TOOL_NAME, is_sayable, noun_of, parameter, shortened, spelled
+from synth.ext.authoring.names import (
+    PREPOSITIONS,
+    TOOL_NAME,
+    noun_of,
+    parameter,
+    shortened,
+    spelled,
+)
 from synth.ext.authoring.roles import COMPARED, SUMMED, closed_states
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 
@@ -143,7 +150,7 @@ def role_words(column: str) -> str:
 
 def is_noun(role: str) -> bool:
     """True for a part that has a name: ``support_rep``, not ``reported_by``."""
-    return is_sayable(role.replace("_", " "))
+    return role.rpartition("_")[2] not in PREPOSITIONS
 
 
 def _updatable(table: TableShape) -> list[ColumnShape]:
