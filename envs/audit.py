@@ -32,9 +32,7 @@ Mask = Callable[[str], str | None]
 
 @dataclass(slots=True)
 class AuditedStatement:
-    """One statement of a call as the driver got it; ``ms`` counts its execution and the fetching of
-    its rows.
-    """
+    """One statement of a call as the driver got it; ``ms`` counts executing and fetching."""
 
     sql: str
     ms: float = 0.0

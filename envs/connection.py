@@ -44,9 +44,7 @@ _CANNOT_CONNECT = 2003
 """PyMySQL's number of an error that ends a connect."""
 _YEAR_S = 31_536_000
 _RECYCLE_S = 1_800
-"""Half an hour: well below the eight hours of MariaDB's wait_timeout and what firewalls commonly
-allow.
-"""
+"""Half an hour: below the eight hours of MariaDB's wait_timeout, and what firewalls allow."""
 
 
 def driver_of(url: sqlalchemy.URL) -> Driver:
@@ -76,9 +74,7 @@ def parse_url(text: str) -> sqlalchemy.URL:
 
 
 def require_driver(engine: str) -> None:
-    """Raise DatabaseConfigError, with the command to type, where an engine's driver is not
-    installed.
-    """
+    """Raise DatabaseConfigError, with the command to type, where a driver is not installed."""
     if engine in _PACKAGES:
         package, extra = _PACKAGES[engine]
         if importlib.util.find_spec(package) is None:
@@ -207,9 +203,7 @@ class DatabaseConnectionConfig:
         )
 
     def check(self) -> None:
-        """Connect and ``SELECT 1``. Raises DatabaseConfigError with the server's words and without
-        the secret.
-        """
+        """Connect and ``SELECT 1``. DatabaseConfigError has the server's words, not the secret."""
         engine = self.create_engine()
         try:
             check(engine)
@@ -278,9 +272,7 @@ def connect_in_time(connection: Any, connect: Callable[[], None]) -> None:
 
 
 def check(engine: sqlalchemy.Engine) -> None:
-    """Execute ``SELECT 1``. Raises DatabaseConfigError with the server's words and without the
-    secret.
-    """
+    """Execute ``SELECT 1``. DatabaseConfigError has the server's words, not the secret."""
     try:
         with engine.connect() as connection:
             connection.execute(sqlalchemy.text("SELECT 1"))
@@ -295,9 +287,7 @@ def check(engine: sqlalchemy.Engine) -> None:
 
 
 def driver_words(error: Exception, url: sqlalchemy.URL) -> str:
-    """The first line of a driver's message, without its number and without what the URL keeps
-    secret.
-    """
+    """The first line of a driver's message, without its number and the URL's secrets."""
     cause = getattr(error, "orig", None) or error
     text = cause.args[-1] if isinstance(next(iter(cause.args), None), int) else cause
     words = next((line for line in str(text).splitlines() if line.strip()), type(cause).__name__)

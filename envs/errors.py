@@ -47,9 +47,7 @@ class ScriptError(WorldError):
 
 
 class ExecutorError(WorldError):
-    """A tool's code broke its contract (crashed, wrong result type, result off its output
-    schema).
-    """
+    """A tool's code broke its contract (crash, wrong result type, result off its output schema)."""
 
 
 class DatabaseConfigError(EnvsError):

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 from typing import NotRequired, Self, TypedDict
 
 STEPS = 20
-"""Buckets of the histogram per power of ten: a percentile is at most 12.2 percent above the true
-one.
-"""
+"""Buckets per power of ten: a percentile is at most 12.2 percent above the true one."""
 
 FLOOR_MS = 0.001
 """The upper edge of the first bucket; bucket n ends at ``FLOOR_MS * 10 ** (n / STEPS)``."""
@@ -44,9 +42,7 @@ class Execution:
 
 
 class MetricsJson(TypedDict):
-    """JSON form of :class:`ExecutionMetrics`; times are in milliseconds, null where none was
-    counted.
-    """
+    """JSON form of :class:`ExecutionMetrics`; milliseconds, null where none was counted."""
 
     count: int
     errors: dict[str, int]

@@ -43,9 +43,7 @@ class ErrorCategory(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call as the model emitted it. ``arguments`` is the untouched string, which may not be
-    JSON.
-    """
+    """A tool call as the model emitted it: ``arguments`` is untouched, and may not be JSON."""
 
     id: str
     name: str
@@ -189,9 +187,7 @@ class StateDiff:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """One executed call: the result, the text shown to the model, and the rows it changed
-    (committed ones only).
-    """
+    """One executed call: result, text shown to the model, and committed changes of rows."""
 
     call: ToolCall
     result: ToolResult
@@ -269,9 +265,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The clock and the randomness of a sandbox: ``now`` is ISO 8601 without offset, taken as
-    UTC.
-    """
+    """A sandbox's clock and randomness: ``now`` is ISO 8601 without offset, taken as UTC."""
 
     now: str = "2026-01-01T09:00:00"
     seed: int = 0

@@ -20,9 +20,7 @@ class BaseEnvironment(Closing):
     """
 
     in_place: bool = True
-    """True where a call takes microseconds in this process, so that an event loop may run it
-    inline.
-    """
+    """True where a call takes microseconds in this process: an event loop may run it inline."""
 
     concurrent_reads: bool = False
     """True where calls of tools that only read may overlap, each on a connection of its own."""

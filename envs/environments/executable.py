@@ -208,9 +208,7 @@ class ExecutableEnvironment(BaseEnvironment):
 
 
 def _with_text(result: ToolResult) -> tuple[ToolResult, str]:
-    """The result and its text; NaN, a UUID, a decimal or a date in it is written as in a row's
-    changes.
-    """
+    """The result and its text; NaN, UUID, decimal or date are written as in a row's changes."""
     try:
         return result, result.content()
     except (TypeError, ValueError):

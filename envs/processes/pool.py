@@ -275,9 +275,7 @@ class Pool:
         return Child(pid, socket.socket(fileno=descriptors[0]), watch, self._process)
 
     def _end(self, child: Child) -> int:
-        """End the child and return the signal that ended it. A zygote that is gone has taken its
-        children along.
-        """
+        """End the child and return the signal that ended it. A zygote's end ends its children."""
         child.close()
         control = self._control
         if control is None or child.zygote is not self._process:
@@ -328,9 +326,7 @@ _lock = threading.Lock()
 
 
 def pool_of(service: str, arguments: Sequence[Any]) -> Pool:
-    """The process's pool for a service and its arguments; it lives until nobody has asked for it
-    for a while.
-    """
+    """The process's pool for a service and its arguments; unasked for a while, it ends."""
     key = (service, *arguments)
     with _lock:
         pool = _pools.get(key)

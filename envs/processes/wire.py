@@ -34,9 +34,7 @@ def send(to: socket.socket, message: Any, descriptors: Sequence[int] = ()) -> No
 
 
 def receive(source: socket.socket) -> tuple[Any, list[int]]:
-    """Receive the next message with its descriptors, which the caller closes. Raises EOFError at
-    the end.
-    """
+    """Receive a message with its descriptors, which the caller closes. EOFError at the end."""
     header, descriptors, _, _ = socket.recv_fds(source, _HEADER.size, MAX_DESCRIPTORS, _PRIVATE)
     header += _exactly(source, _HEADER.size - len(header)) if header else b""
     if not header:

@@ -99,9 +99,7 @@ def _fork(control: socket.socket, module: ModuleType, prepared: Any, children: s
 
 
 def _end(pid: int) -> int:
-    """Kill the child, with all that it has forked, and return the number of the signal that ended
-    it, 0 for none.
-    """
+    """Kill the child with all it has forked; returns the signal that ended it, 0 for none."""
     try:
         os.killpg(pid, signal.SIGKILL)  # not yet waited for, so the number is still its own
     except (

@@ -231,22 +231,16 @@ class MySQLReseed:
         created: dict[Key, str],
         database: str,
     ) -> set[Key]:
-        """Find what must be dropped before the world can be created; ReseedRefused if a reseed did
-        not make it.
-        """
+        """Find what must be dropped before the creation; ReseedRefused if no reseed made it."""
+        foreign = existing.keys() - ours
         for item in planned:
             key = _key(item.kind, item.name)
-            if (
-                item.action == "change"
-                and key in existing
-                and key not in created
-                and key not in ours
-            ):
+            if item.action == "change" and key in foreign - created.keys():
                 raise ReseedRefused(
                     f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
                     " this world: a reseed changes nothing that it does not make"
                 )
-        taken = sorted(existing[key][1] for key in created if key in existing and key not in ours)
+        taken = sorted(existing[key][1] for key in foreign & created.keys())
         if taken and not self._force:
             raise ReseedRefused(
                 f"synth did not make {', '.join(taken)}; use another database, or --force to"
@@ -360,7 +354,5 @@ def run(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any
 
 
 def _key(kind: str, name: str) -> Key:
-    """Tables, views and sequences share one name space; case is ignored, which can only refuse too
-    much.
-    """
+    """Tables, views and sequences share one name space; ignoring case can only refuse too much."""
     return ("TABLE" if kind in _RELATIONS else kind, name.lower())

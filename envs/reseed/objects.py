@@ -64,9 +64,7 @@ class Touch:
 
 
 def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[Touch]:
-    """Objects that the statements of a script, and of the files that it includes, create and
-    change, in order.
-    """
+    """Objects that the statements of a script and its includes create and change, in order."""
     lexis = Lexis.of(dialect)
     out: list[Touch] = []
     for file, line, text in _statements(path, dialect, database):

@@ -18,9 +18,7 @@ _LOCK = 0x53594E54
 
 
 class PostgresReseed:
-    """One reseed on an open psycopg connection that is not in autocommit; the caller commits or
-    rolls back.
-    """
+    """One reseed on an open psycopg connection without autocommit; the caller ends it."""
 
     def __init__(self, connection: Any, scripts: Scripts, digest: str, *, force: bool) -> None:
         self._connection = connection
@@ -80,9 +78,7 @@ class PostgresReseed:
         }
 
     def _ours(self) -> Found:
-        """Objects that earlier reseeds of this world made and that are still the same under the
-        same name.
-        """
+        """Objects that earlier reseeds of this world made, still the same under the same name."""
         if self._rows("SELECT to_regclass(%s)", MARKER)[0][0] is None:
             self._rows(
                 f"CREATE TABLE {MARKER} (world text NOT NULL, digest text NOT NULL, catalog text"

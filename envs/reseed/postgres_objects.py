@@ -90,9 +90,7 @@ def objects(ask: Ask) -> Found:
 
 
 def last_values(ask: Ask) -> dict[int, int]:
-    """Last values by oid, of the sequences that were drawn from. Reading them takes the lock that
-    drawing takes.
-    """
+    """Last values by oid, of sequences that were drawn from; reading takes drawing's lock."""
     return {oid: value for oid, value, _ in ask(_SEQUENCES)}
 
 

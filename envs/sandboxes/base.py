@@ -81,9 +81,7 @@ class Sandbox(Closing):
     """That SQL's name as a model is told it; empty: the dialect's usual name."""
 
     in_place: bool
-    """True where a call runs in this process within microseconds, so that an event loop may run it
-    inline.
-    """
+    """True where a call takes microseconds in this process: an event loop may run it inline."""
 
     out_of_process: bool = False
     """True where this process cannot interrupt every statement: SQL that an agent wrote then goes
@@ -95,9 +93,7 @@ class Sandbox(Closing):
 
     @abstractmethod
     def transaction(self, limits: Limits) -> AbstractContextManager[Transaction]:
-        """One atomic unit: commits when the block ends, leaves nothing behind when an exception
-        leaves it.
-        """
+        """One atomic unit: commits when the block ends, undone when an exception leaves it."""
 
     def subprocess_call(self, pool: Pool, call: ToolCall, limits: Limits) -> ToolOutcome:
         """Run a whole tool call in another process, which may be killed for it. The call's commit
@@ -115,9 +111,7 @@ class Sandbox(Closing):
 
     @abstractmethod
     def state_hash(self) -> str:
-        """Digest of template and net changes: equal exactly when two sandboxes of one template hold
-        equal rows.
-        """
+        """Digest of template and net changes: equal for equal rows of one template, else not."""
 
     @abstractmethod
     def fork(self) -> Sandbox:

@@ -167,7 +167,7 @@ class ContainedConnection(PoolProxiedConnection):
 
 
 class ContainedCursor(ABC):
-    """What the cursors of all engines have of PEP 249."""
+    """PEP 249 in the cursors of all engines."""
 
     arraysize = 1
 
@@ -272,9 +272,7 @@ def wrapped(
     sql: str | None = None,
     binds: Mapping[str, object] | None = None,
 ) -> BaseException:
-    """A driver's error as SQLAlchemy raises it, of a statement and its parameters, if there is
-    one.
-    """
+    """A driver's error as SQLAlchemy raises it, of a statement and its parameters, if any."""
     driver: Any = engine.dialect.loaded_dbapi
     given = None if binds is None else dict(binds)
     return DBAPIError.instance(

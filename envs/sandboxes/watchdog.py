@@ -22,9 +22,7 @@ DEAF_S = 1.0
 """Seconds that a session may go on after its end was asked for, before the line is cut."""
 
 OWN_S = 120.0
-"""Seconds that a statement of the sandbox's own may take: a server that fell silent answers it
-never.
-"""
+"""Seconds for a statement of the sandbox's own: a silent server never answers it."""
 
 STRAY_S = 2.0
 """Seconds that a call waits for the end of an earlier one's statement that was ended."""
@@ -56,9 +54,7 @@ class Watched(Protocol):
         ...
 
     def terminate(self) -> None:
-        """End the session or its statement from outside, and forget the deadline; called from the
-        watchdog's thread.
-        """
+        """End session or statement from outside, forget the deadline; on the watchdog's thread."""
 
     def look(self) -> None:
         """Check the load that the session puts on its server, from outside; may end it."""

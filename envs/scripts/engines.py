@@ -73,9 +73,7 @@ class ScriptEngine(ABC):
             )
 
     def finish(self, path: Path) -> None:
-        """The script has run to its end; ScriptError where it left a transaction open (its client
-        would lose it).
-        """
+        """The script has ended; ScriptError where it left a transaction open (it would be lost)."""
         if self._begun:
             self.execute("ROLLBACK")
             raise ScriptError("the script begins a transaction and never commits it", path)
@@ -268,9 +266,7 @@ class MySQL(ScriptEngine):
         }
 
     def _known_collations(self, code: str) -> str:
-        """MySQL 8's collations under the names that MariaDB has for them (its own aliases since
-        11.4).
-        """
+        """MySQL 8's collations under MariaDB's names for them (its own aliases since 11.4)."""
         if self._renamed is None:
             known = {
                 str(row[0])

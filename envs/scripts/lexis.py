@@ -36,9 +36,7 @@ _ESCAPED = r"{q}[^{q}\\]*+(?:(?:\\(?s:.)|{q}{q})[^{q}\\]*+)*+(?:{q}|\\?\Z)"
 _PLAIN = r"{q}[^{q}]*+(?:{q}|\Z)"
 _BLOCK_EDGE = re.compile(r"/\*|\*/")
 _VERSIONED = r"/\*(?:!|M!(?!999999))\d*"
-"""A conditional comment of MySQL or MariaDB holds code; 999999 is the marker line of MariaDB's
-dumps, a comment.
-"""
+"""A conditional comment (MySQL, MariaDB) is code, but 999999, the marker of MariaDB's dumps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +65,7 @@ class Lexis:
         return cls(dialect, backslash=dialect == "mysql")
 
     def next(self, text: str, pos: int) -> Mark | None:
-        """The first mark at or after ``pos``; an unterminated one reaches to the end of the
-        text.
-        """
+        """The first mark at or after ``pos``; an unterminated one reaches to the text's end."""
         found = _compiled(self).search(text, pos)
         if found is None:
             return None
@@ -110,9 +106,7 @@ def code_only(text: str, lexis: Lexis) -> str:
 
 
 def rewrite_code(text: str, lexis: Lexis, change: Callable[[str], str]) -> str:
-    """The text with ``change`` applied to each run of code; literals and comments stay as
-    they are.
-    """
+    """The text with ``change`` applied to each run of code; literals and comments stay."""
     parts: list[str] = []
     run, pos = 0, 0
     for mark in lexis.marks(text):

@@ -158,9 +158,7 @@ EXCEPTION WHEN insufficient_privilege THEN
 END $envs_script$"""
 """Likewise for some extensions, which only a superuser may make."""
 _HEAD = 2_000
-"""Characters of a long statement that are looked at: an INSERT of megabytes says what it is at
-once.
-"""
+"""Characters of a long statement that are looked at: an INSERT of megabytes shows it at once."""
 
 _PSQL_SILENT = _any(
     r"\\(?:restrict|unrestrict|echo|qecho|warn|timing|pset|encoding|x|t|a|f|H|h|\?|l|d\w*|sf|sv|z"
@@ -199,9 +197,7 @@ _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*
 
 @dataclass(frozen=True, slots=True)
 class StatementAction:
-    r"""Action for a statement; ``text`` is the statement to run, the file to include or the
-    ``\\copy`` line.
-    """
+    r"""Action for a statement; ``text``: what to run, the file to include or the ``\copy`` line."""
 
     action: Literal[
         "run",
@@ -215,15 +211,11 @@ class StatementAction:
     ]
     text: str = ""
     relative: bool = False
-    """Whether a file to include is looked for beside the file that includes it, and not in the
-    script's own folder.
-    """
+    """Whether included files are looked for beside the including file, not the script's folder."""
 
 
 class Policy:
-    """Judges the statements of one script in order. ``own`` is the database that the script takes
-    for its own.
-    """
+    """Judges one script's statements in order. ``own`` is the database it takes for its own."""
 
     def __init__(self, dialect: Dialect, current: str | None = None) -> None:
         self.dialect: Dialect = dialect
@@ -382,9 +374,7 @@ class Policy:
         )
 
     def _adopt(self, name: str, statement: Statement) -> None:
-        """Take a database's name for the script's own, which stands for the database that is being
-        loaded.
-        """
+        """Take a name for the script's own database, which stands for the one that is loaded."""
         if not name or name == "-" or (self.dialect == "postgresql" and name.lower() in _SYSTEM):
             return
         if name.lower() in _SYSTEM:

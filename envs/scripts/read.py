@@ -75,9 +75,7 @@ def beside(script: Path, name: str, depth: int = 0, base: Path | None = None) ->
 
 
 def _declared(raw: bytes) -> str | None:
-    """The encoding that SET client_encoding or SET NAMES names, where it is one of single bytes and
-    fits.
-    """
+    """The encoding that SET client_encoding or SET NAMES names, if of single bytes and fitting."""
     found = _DECLARED.search(raw)
     if found is None:
         return None

@@ -114,9 +114,7 @@ def _execute(
 
 
 def _copy(engine: ScriptEngine, script: Path, words: str, data: str | None) -> None:
-    r"""COPY with its rows, or psql's ``\\copy`` with its rows in the script or in a file beside
-    it.
-    """
+    r"""COPY with its rows, or psql's ``\copy`` with rows in the script or a file beside it."""
     if words.startswith("\\"):
         found = _CLIENT_COPY.match(words)
         if found is None:

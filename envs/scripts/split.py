@@ -87,9 +87,7 @@ class _Splitter(ABC):
                 yield self.finish(Statement(words, self.line_at(self.start)))
 
     def line_at(self, pos: int) -> int:
-        """Lines are counted on from the last place asked for, so places must be asked for in
-        order.
-        """
+        """Lines are counted on from the last place, so places must be asked for in order."""
         self._line += self.text.count("\n", self._counted, pos)
         self._counted = pos
         return self._line
@@ -267,9 +265,7 @@ class _Postgres(_Splitter):
 
 
 class _MySQL(_Splitter):
-    """DELIMITER, client commands by word, and conditional comments, whose content is code up to
-    their own end.
-    """
+    """DELIMITER, client commands by word, and conditional comments: code up to their own end."""
 
     _DELIMITER = re.compile(
         r"delimiter[ \t]+(?P<quote>['\"]?)(\S+?)(?P=quote)(?=\s|\Z)", re.IGNORECASE

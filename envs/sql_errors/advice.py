@@ -64,9 +64,7 @@ def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
 
 
 def no_column(column: str, sources: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """The sentence on a column that none of the sources has, by their names (empty: a subquery)
-    and columns.
-    """
+    """On a column that none of the sources has, by their names (empty: a subquery) and columns."""
     head = f"no column `{column}`"
     if len(sources) == 1:
         ((name, columns),) = sources
@@ -87,9 +85,7 @@ def no_column(column: str, sources: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def no_table(table: str, names: Iterable[str], others: Iterable[str] = ()) -> str:
-    """The sentence on a table that is not there; ``others`` are names that only this statement
-    knows.
-    """
+    """On a table that is not there; ``others`` are names that only this statement knows."""
     near = nearest(table, sorted({*names, *others}))
     there = ", ".join(sorted(names)[:10])
     known = f"did you mean {', '.join(near)}?" if near else f"there are {there}"
@@ -150,9 +146,7 @@ def _columns(table: Table) -> tuple[str, Sequence[str]]:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> list[str]:
-    """Up to three of the names, the most similar first; a name that contains the other counts as
-    similar.
-    """
+    """Up to three names, the most similar first; one that contains the other counts as similar."""
     wanted = name.lower()
 
     def score(candidate: str) -> float:

@@ -41,9 +41,7 @@ class ErrorClassifier:
     """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
 
     def classify(self, error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
-        """The category of a driver's error, wrapped by SQLAlchemy or not. ``dialect`` is
-        SQLAlchemy's name.
-        """
+        """The category of a driver's error, wrapped or not. ``dialect`` is SQLAlchemy's name."""
         return _classify(read_facts(error, dialect), family_of(dialect))
 
 

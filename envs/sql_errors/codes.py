@@ -51,9 +51,7 @@ SQLITE_CONSTRAINTS = (
     "UNIQUE", "VTAB", "ROWID",
     "PINNED", "DATATYPE",
 )  # fmt: skip
-"""Names of the result codes, and of SQLITE_CONSTRAINT's extended ones, in the order of their
-numbers.
-"""
+"""Result codes' names, and of SQLITE_CONSTRAINT's extended ones, by their numbers."""
 
 POSTGRES_CODES: Mapping[str, Category] = {
     **dict.fromkeys(("42703",), Category.COLUMN_NOT_FOUND),
@@ -112,9 +110,7 @@ POSTGRES_ROUTINES: Sequence[tuple[str, re.Pattern[str], Category]] = [
         ("22003", "d?(exp|pow).*|numeric_(fac|power|exp).*|make_result.*", Category.UNKNOWN),
     )
 ]  # fmt: skip
-"""SQLSTATE, the function of PostgreSQL that raised it, and what the two mean together, in any
-language.
-"""
+"""SQLSTATE, the function that raised it, and what both mean together, in any language."""
 
 _MYSQL: Sequence[tuple[Category, str, tuple[int, ...]]] = (
     (Category.COLUMN_NOT_FOUND, "42S22", (1054, 1072, 1247)),

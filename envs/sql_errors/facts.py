@@ -156,9 +156,7 @@ def _mysql_number(orig: Any) -> tuple[int | None, str]:
 
 
 def _mysql_words(words: str, number: int) -> str:
-    """The words without the database's own name, and without the statement that a syntax error
-    quotes.
-    """
+    """The words without the database's name, and the statement that a syntax error quotes."""
     words = re.sub(r"'[\w$-]+\.([\w$-]+\.[\w$-]+)'", r"'\1'", words)
     if number in {1051, 1146, 1347, 1356, 1359, 1360, 4091, 4092}:
         words = re.sub(r"(?<=[',`])[\w$-]+\.(?=[^',`.]+[',`])", "", words)

@@ -25,9 +25,7 @@ def is_transient(message: str) -> bool:
 
 
 def tells_of_transient(content: str) -> bool:
-    """The same of a tool message's text, in any error style; False for one that tells of no
-    failure.
-    """
+    """The same of a tool message's text, in any error style; False if it tells of no failure."""
     if content.startswith("Error: "):
         return is_transient(content.removeprefix("Error: "))
     if not content.startswith('{"status":"error",'):

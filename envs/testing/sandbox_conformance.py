@@ -142,9 +142,7 @@ class SandboxConformance:
             assert not sandbox.diff()
 
     def test_the_template_describes_its_tables(self) -> None:
-        """Columns, keys and references stand in ``tables``; a key of one column comes before one of
-        several.
-        """
+        """``tables`` holds columns, keys and references; keys of one column come first."""
         with self.template() as template:
             assert set(template.tables) == {"author", "book", "loan", "reminder", "visit"}
             assert template.tables["loan"].primary_key == ("book_id", "due")
@@ -160,9 +158,7 @@ class SandboxConformance:
             assert one.digest == other.digest
 
     def test_a_call_reports_its_rows(self) -> None:
-        """Insert, update and delete are reported with key, before and after; updates with what
-        differs only.
-        """
+        """Changes are reported with key, before and after; updates with what differs only."""
         with self.opened() as sandbox:
             changes = self.call(
                 sandbox,
@@ -269,9 +265,7 @@ class SandboxConformance:
             assert self.ask(sandbox, "SELECT count(*) FROM loan") == [(1,)]
 
     def test_rollback_leaves_nothing(self) -> None:
-        """A transaction that was told to roll back is undone, though no exception leaves its
-        block.
-        """
+        """A transaction told to roll back is undone, though no exception leaves its block."""
         with self.opened() as sandbox:
             with sandbox.transaction(Limits()) as transaction:
                 run(transaction.connection, "DELETE FROM loan")
@@ -306,9 +300,7 @@ class SandboxConformance:
             ]
 
     def test_an_executors_commit_is_contained(self) -> None:
-        """``db.commit()`` keeps work against a later ``db.rollback()``, and still goes when the
-        call fails.
-        """
+        """``db.commit()`` keeps work against ``db.rollback()``; it goes when the call fails."""
         with self.opened() as sandbox:
             with sandbox.transaction(Limits()) as transaction:
                 db = transaction.connection
@@ -358,9 +350,7 @@ class SandboxConformance:
                 assert self.refused(sandbox, words) is ErrorCategory.PERMISSION_DENIED, words
 
     def test_read_only_calls_cannot_write(self) -> None:
-        """A read-only call refuses every write, also a statement that an earlier call was
-        allowed.
-        """
+        """A read-only call refuses every write, also one that an earlier call was allowed."""
         with self.opened() as sandbox:
             statements = (
                 "UPDATE author SET name = 'Anna' WHERE id = 1",
@@ -377,9 +367,7 @@ class SandboxConformance:
             assert self.call(sandbox, "INSERT INTO visit (line) VALUES ('y')")
 
     def test_rows_past_the_limit_are_an_error(self) -> None:
-        """Fetching more rows than a call may is refused in every style of fetching; fewer is
-        not.
-        """
+        """Fetching more rows than a call may is refused in every style of fetching, fewer not."""
         limits = Limits(max_rows=2)
         with self.opened() as sandbox:
             query = text("SELECT id FROM author ORDER BY id")

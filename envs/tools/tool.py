@@ -303,9 +303,7 @@ def _docstring(text: str) -> tuple[str, dict[str, str]]:
 
 
 def lint(item: Tool) -> list[str]:
-    """List what would break at a common endpoint, of a tool's name and schemas; empty if it is
-    portable.
-    """
+    """List what breaks at a common endpoint, of a tool's name and schemas; empty if nothing."""
     problems: list[str] = []
     if not NAME.fullmatch(item.name):
         problems.append(f"tool name {item.name!r} must match {NAME.pattern}")
@@ -354,9 +352,7 @@ def _broken_schema(schema: object) -> str:
 
 @functools.lru_cache(maxsize=1_024)
 def _broken_schema_text(text: str) -> str:
-    """As :func:`_broken_schema`, once for each text: a tool is linted where it is made, and in each
-    toolbox.
-    """
+    """:func:`_broken_schema`, once per text: tools are linted when made and in each toolbox."""
     try:
         Draft202012Validator.check_schema(json.loads(text))
     except jsonschema.SchemaError as error:

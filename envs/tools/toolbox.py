@@ -41,20 +41,20 @@ class _Validator(Protocol):
     def iter_errors(self, instance: Json) -> Iterator[jsonschema.ValidationError]: ...
 
 
+def repeated(names: Sequence[str]) -> list[str]:
+    """The names that are listed more than once, sorted."""
+    return sorted({name for name in names if names.count(name) > 1})
+
+
 class Toolbox:
-    """An immutable set of tools with their compiled validators; shared by all rollouts of a
-    worker.
-    """
+    """An immutable set of tools with compiled validators; shared by a worker's rollouts."""
 
     def __init__(self, tools: Iterable[Tool], file: str | None = None) -> None:
         self.tools: Sequence[Tool] = tuple(tools)
         self._folder = file
         problems = [line for tool in self.tools for line in lint(tool)]
         names = [tool.name for tool in self.tools]
-        problems += [
-            f"two tools are named {name!r}"
-            for name in sorted({n for n in names if names.count(n) > 1})
-        ]
+        problems += [f"two tools are named {name!r}" for name in repeated(names)]
         if problems:
             raise WorldError("; ".join(problems), file)
         self._by_name = {tool.name: tool for tool in self.tools}
@@ -135,9 +135,7 @@ class Toolbox:
 
 
 def parse_arguments(text: str) -> dict[str, Json] | ToolResult:
-    """The object in a call's arguments, or an error result: one JSON object, no duplicate keys, no
-    NaN.
-    """
+    """The object in a call's arguments, or an error result: no duplicate keys, no NaN."""
     if len(text) > MAX_ARGUMENTS:
         return _bad(
             f"The arguments are {len(text)} characters long; at most {MAX_ARGUMENTS} are accepted."

@@ -100,9 +100,7 @@ class Number:
 
 @dataclass(frozen=True)
 class When:
-    """Days or moments whose quantiles are ``marks``, in steps of so many seconds, written in the
-    form of strftime.
-    """
+    """Days or moments with quantiles ``marks``, in steps of so many seconds, in a strftime form."""
 
     marks: Sequence[str]
     form: str = "%Y-%m-%d"
@@ -173,9 +171,7 @@ class Blend:
 
 @dataclass(frozen=True)
 class Texts:
-    """One of these made-up texts; several columns of texts in a row, joined by a blank, if there
-    are ``more``.
-    """
+    """One of these made-up texts; columns of texts in a row are joined if there are ``more``."""
 
     texts: Sequence[str]
     more: Sequence[str] = ()

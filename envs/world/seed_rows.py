@@ -187,9 +187,7 @@ def insert_rows(connection: Any, rows: Iterable[SeedRow], dialect: Dialect) -> d
 
 
 def _groups(rows: Iterable[SeedRow]) -> Iterator[list[SeedRow]]:
-    """Neighbours of one table with the same columns, at most :data:`BATCH` together: the order is
-    the author's.
-    """
+    """Neighbours of one table with the same columns, :data:`BATCH` at most: the author's order."""
     for _, same in itertools.groupby(rows, lambda row: (row.table, tuple(row.values))):
         while group := list(itertools.islice(same, BATCH)):
             yield group
@@ -235,9 +233,7 @@ class _Loader:
         group: Sequence[SeedRow],
         values: Sequence[tuple[Any, ...]],
     ) -> WorldError:
-        """The error of the first row of a refused batch that the database does not take by
-        itself.
-        """
+        """The error of the first row of a refused batch that the database refuses alone."""
         culprit = group[0]
         try:
             self._engine.rows(f"ROLLBACK TO SAVEPOINT {_POINT}")
@@ -265,9 +261,7 @@ class _Loader:
         return self._columns[table]
 
     def _quoted(self, name: str, *, plain: bool = False) -> str:
-        """A name in quotes; a statement with parameters, unless it is ``plain``, wants its percent
-        signs doubled.
-        """
+        """A name in quotes; unless ``plain`` (no parameters), percent signs are doubled."""
         text = quoted(name, "`" if self._dialect == "mysql" else '"')
         return text if plain or self._dialect == "sqlite" else text.replace("%", "%%")
 
@@ -282,9 +276,7 @@ class _Loader:
         return str(value) if isinstance(value, Decimal) else value
 
     def go_on(self) -> None:
-        """Let PostgreSQL's sequences go on behind the keys that were given; the other engines do so
-        by themselves.
-        """
+        """Let PostgreSQL's sequences go on behind given keys; other engines do so themselves."""
         for table in self.counts if self._dialect == "postgresql" else ():
             word = self._quoted(table, plain=True)
             literal = "'" + word.replace("'", "''") + "'"
@@ -302,9 +294,7 @@ class _Loader:
 
 
 def _known(name: str, names: Sequence[str], what: str, there: str, row: SeedRow) -> str:
-    """The name as the database spells it: as it is, else the only one that differs in case
-    alone.
-    """
+    """The name as the database spells it: the same, else the only one but for case."""
     if name in names:
         return name
     folded = [item for item in names if item.casefold() == name.casefold()]

@@ -34,9 +34,7 @@ SPACE_BYTES = 768 * 2**20
 """Address space that a process may take beyond what it has when it begins."""
 
 GRACE_S = 0.05
-"""What a statement may take beyond its time before the process dies of it: SQLite's own interrupt
-comes first.
-"""
+"""Beyond a statement's time, before the process dies: SQLite's own interrupt comes first."""
 
 
 @dataclass
@@ -85,9 +83,7 @@ def answer(service: Service, question: Question, descriptors: list[int]) -> Subp
 
 
 def _alarm(seconds: float) -> None:
-    """Die when a statement takes that long, and some more; 0: live on. The signal kills: nobody
-    handles it.
-    """
+    """Die when a statement takes that long and some more; 0: never. Nobody handles the signal."""
     signal.setitimer(signal.ITIMER_REAL, 0 if seconds == 0 else max(seconds, 0) + GRACE_S)
 
 

@@ -14,15 +14,11 @@ from envs.sandboxes.base import DatabaseTarget, Template
 from envs.world.loader import World
 
 KEEP = 16
-"""Templates that stay open though nobody uses them: work goes universe by universe, so few are
-enough.
-"""
+"""Templates that stay open unused: work goes universe by universe, so few are enough."""
 
 
 class Templates(Closing):
-    """Not safe for use by two threads. Close it, or use it as a context manager. ``place`` is a
-    server engine's.
-    """
+    """For one thread. Close it, or use it as a context manager. ``place`` is a server's."""
 
     def __init__(
         self,

@@ -63,9 +63,7 @@ class Reader:
 
     @cached_property
     def engine(self) -> sqlalchemy.Engine:
-        """SQLAlchemy's engine. Its driver is imported here: some start threads, which no fork
-        survives.
-        """
+        """SQLAlchemy's engine. Imports its driver: some start threads, which no fork survives."""
         return self.access.engine()
 
     def connect(self) -> Any:

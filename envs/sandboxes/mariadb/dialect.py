@@ -140,9 +140,7 @@ class MariaDBSandboxDialect(ServerTransactions, MySQLDialect_pymysql):
 
 
 def make_engine(session: MariaDBSession) -> sqlalchemy.Engine:
-    """Make the engine for the sandboxes of one template; the session is asked for the server's
-    features.
-    """
+    """Make the engine for one template's sandboxes; the session tells the server's features."""
     dialect = MariaDBSandboxDialect(dbapi=pymysql, is_mariadb=True)
     engine = sandbox_engine(dialect, "mysql+pymysql://")
     session.say("START TRANSACTION")

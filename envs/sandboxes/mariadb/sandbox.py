@@ -304,9 +304,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         return changes
 
     def _follow(self, slot: MariaDBSlot, number: int, chains: Chains) -> None:
-        """Add the changes that foreign keys made in a table: its rows now, against those before the
-        call.
-        """
+        """Add what foreign keys changed in a table: its rows now, against those before the call."""
         now = slot.log.against_seed(number)
         for key in [key for key in chains if key[0] == number]:
             del chains[key]

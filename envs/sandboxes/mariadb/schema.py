@@ -62,9 +62,7 @@ class Schema:
     triggers: Sequence[tuple[str, str, str, str, str, str]]
     """(name, time, event, table, body, sql_mode), in the order in which they fire."""
     cascades: Mapping[int, frozenset[int]]
-    """For each table, those whose rows a change of it changes by foreign keys, which no trigger
-    sees.
-    """
+    """For each table, those whose rows its changes change by foreign keys: no trigger sees it."""
 
 
 def read_schema(server: MariaDBServer, database: str) -> Schema:

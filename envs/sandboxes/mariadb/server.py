@@ -188,9 +188,7 @@ class MariaDBServer(AdminSession):
         return name
 
     def new_login(self, name: str, database: str) -> None:
-        """An account that may read and write the rows of one database, call its routines, and
-        nothing else.
-        """
+        """An account that may read and write one database's rows, call its routines, no more."""
         self._make_user(name, "WITH MAX_USER_CONNECTIONS 2")
         self._ask(
             "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE, SHOW VIEW ON"
@@ -237,9 +235,7 @@ class MariaDBServer(AdminSession):
         self._with(self._admin, work)
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
-        """Execute a statement as the administrator and return its rows; only committed data is
-        seen.
-        """
+        """Execute a statement as the administrator; its rows. Only committed data is seen."""
         return self._ask(sql)
 
     def peek(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -254,9 +250,7 @@ class MariaDBServer(AdminSession):
         return self._with(self._reader, work)
 
     def kill(self, thread: int, *, query: bool = False) -> None:
-        """End a session, or only its statement, from outside, without waiting for the other
-        connections.
-        """
+        """End a session, or only its statement, from outside, without waiting for others."""
         with self._refusals():
             self._with(self._killer, lambda connection: _end(connection, thread, query=query))
 
@@ -371,9 +365,7 @@ class MariaDBServer(AdminSession):
         control: ControlConnection[BoundedConnection],
         work: Callable[[BoundedConnection], T],
     ) -> T:
-        """Do work on one of our connections. SandboxError where it was lost, else the driver's
-        error.
-        """
+        """Do work on one of our connections. SandboxError if it was lost, else the driver's."""
         with control.use() as connection:
             try:
                 return work(connection)

@@ -104,9 +104,7 @@ def refusal(sql: str, *, read_only: bool = False) -> err.Error | None:
 
 @dataclass(frozen=True)
 class Insertion:
-    """The head of an INSERT or REPLACE: its table, its list of columns (None: it has none), and the
-    rest.
-    """
+    """The head of an INSERT or REPLACE: table, list of columns (None: it has none), the rest."""
 
     table: str
     columns: tuple[str, ...] | None
@@ -134,9 +132,7 @@ _NO_VALUE = re.compile(r"\s*VALUES?\s*\(\s*(?:(?:NULL|DEFAULT|0)\s*[,)]|\))", re
 
 
 def read_insertion(sql: str) -> Insertion | None:
-    """Parse the head of an INSERT or REPLACE; None for another statement, or where its table is not
-    plain.
-    """
+    """Parse the head of an INSERT or REPLACE; None if it is another, or its table not plain."""
     sql = _plain(sql)
     found = _TARGET.match(sql, _start(sql))
     if found is None:

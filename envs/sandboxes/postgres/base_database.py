@@ -27,9 +27,7 @@ PARAMETERS = ("lc_messages", "session_replication_role", "temp_file_limit")
 
 
 def furnish(db: psycopg.Connection[Any], owner: str) -> None:
-    """Turn an empty database into the base, as superuser; ``owner`` is who the bounded functions
-    act as.
-    """
+    """Make an empty database the base, as superuser; bounded functions act as ``owner``."""
     bound(db, owner)
     prepare_loading(db)
 

@@ -101,9 +101,7 @@ def pin(pins: Pins) -> str:
 
 
 def pinned(sql: str) -> str:
-    """A statement, or an expression, with our functions in the place of words that tell the
-    time.
-    """
+    """A statement or expression with our functions in the place of words that tell the time."""
     return _CLOCK.sub(_by_name, sql) if _MAY_TELL.search(sql) is not None else sql
 
 
@@ -150,9 +148,7 @@ def loading_options() -> str:
 
 
 def read_expressions(db: psycopg.Connection[Any]) -> list[str]:
-    """The defaults of the world's columns, and the bodies of triggers that may tell the time or
-    draw by chance.
-    """
+    """The columns' defaults, and bodies of triggers that may tell the time or draw by chance."""
     found = ask(
         db,
         "SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d JOIN pg_class c ON c.oid ="

@@ -24,14 +24,10 @@ _STATEMENT = "envs_statement"
 
 
 Counters = tuple[int | None, ...]
-"""The last values of the world's sequences, in the order of their names; None for one that was
-never used.
-"""
+"""Last values of the world's sequences, in the order of names; None: never used."""
 
 Rewind = Callable[[Counters | None], str | None]
-"""Returns the statement that sets the counters to these values, or to those with which the call
-began (None).
-"""
+"""The statement that sets the counters to these values, or as the call began (None)."""
 
 
 class PostgresCall(ServerCall):
@@ -70,9 +66,7 @@ class PostgresCall(ServerCall):
             raise psycopg.ProgrammingError(ENDED)
 
     def speak(self, sql: str) -> None:
-        """Execute a statement of our own: an executor's savepoint, which may be one to come back
-        to.
-        """
+        """Execute a statement of our own: an executor's savepoint, maybe to come back to."""
         self._untouched = self._read_only = self._savepoint = False
         self._session.ask(sql)
 
@@ -174,9 +168,7 @@ class PostgresSandboxDialect(  # pyright: ignore[reportIncompatibleMethodOverrid
 
 
 def make_engine(session: PostgresSession) -> sqlalchemy.Engine:
-    """Make the engine for the sandboxes of one template; the session is asked for the server's
-    features.
-    """
+    """Make the engine for one template's sandboxes; the session tells the server's features."""
     dialect = PostgresSandboxDialect(
         dbapi=psycopg, use_native_hstore=False, paramstyle="numeric_dollar"
     )

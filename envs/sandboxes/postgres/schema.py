@@ -25,9 +25,7 @@ _LOADED = frozenset(
     | {1000, 1001, 1005, 1007, 1009, 1014, 1015, 1016, 1021, 1022, 1115, 1182, 1183,
      1185, 1187, 1231, 2951, 199, 3807}
 )  # fmt: skip
-"""Types (and arrays of them) whose values have a form of their own in JSON; every other one is its
-text.
-"""
+"""Types (and arrays of them) with a form of their own in JSON; all others are their text."""
 
 UNREADABLE = (psycopg.Error, ValueError, OverflowError, RecursionError)
 """Errors of psycopg for a value that Python cannot represent: infinity, a date before Christ, JSON
@@ -39,9 +37,7 @@ _ESCAPED = re.compile(r'""|\\(.)', re.DOTALL)
 
 
 def fields_of(image: str) -> list[str | None]:
-    """The fields of a row in PostgreSQL's composite syntax, as in ``(1,"a, b",)``; an empty one is
-    NULL.
-    """
+    """The fields of a row in composite syntax, as in ``(1,"a, b",)``; an empty one is NULL."""
     out: list[str | None] = []
     position, end = 1, len(image) - 1
     while True:
@@ -145,16 +141,12 @@ class PostgresTable:
 
 
 def ask(db: psycopg.Connection[Any], sql: str, *values: Any) -> psycopg.Cursor[Any]:
-    """Execute SQL of our own making (psycopg's stubs want literals); ``values`` for its
-    placeholders.
-    """
+    """Execute SQL of our making (psycopg's stubs want literals); ``values`` for placeholders."""
     return db.execute(sql.encode(), values or None)
 
 
 def read_shapes(db: psycopg.Connection[Any]) -> dict[int, PostgresTable]:
-    """The tables whose rows are state, by OID: ordinary ones and partitions, whose changes bear the
-    root's name.
-    """
+    """Tables whose rows are state, by OID: ordinary ones and partitions (named as the root)."""
     relations = ask(
         db,
         f"""
@@ -304,9 +296,7 @@ _DEFINITIONS = (
 
 
 def content_digest(db: psycopg.Connection[Any], shapes: Mapping[int, PostgresTable]) -> str:
-    """Digest of the schema and the rows, whatever their OIDs and pages. Tables without a key count
-    their order.
-    """
+    """Digest of schema and rows, whatever their OIDs and pages. Without a key, order counts."""
     total = hashlib.sha256()
     for definition in _DEFINITIONS:
         for row in ask(db, definition.replace("{world}", WORLD)):

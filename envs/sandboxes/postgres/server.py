@@ -44,9 +44,7 @@ _SWEEPING = 1
 TEMP_FILE_LIMIT = "256MB"
 
 _PAGE = 4096
-"""Bytes of a page of memory, as /proc counts it; larger on some machines, which are then watched
-less closely.
-"""
+"""Bytes of a page of memory, as /proc counts; larger pages are watched less closely."""
 
 FILE_COPY_BYTES = 100_000_000
 
@@ -59,9 +57,7 @@ _ROLE_SETTINGS = (
     "max_parallel_workers_per_gather = 0",
     f"temp_file_limit = '{TEMP_FILE_LIMIT}'",
 )
-"""How values are written is fixed, since changes are read from text; the last three hold whoever is
-connected.
-"""
+"""How values are written is fixed: changes are read from text; the last three hold everybody."""
 
 
 def literal(text: str) -> str:
@@ -176,9 +172,7 @@ class PostgresServer(AdminSession):
         return name
 
     def new_database(self, kind: str, template: str | None = None) -> str:
-        """An empty database, or a copy of one of ours; nobody but superuser and owner may connect
-        yet.
-        """
+        """An empty database, or a copy; nobody but superuser and owner may connect yet."""
         name = self.new_name(kind)
         source = template or ("template0" if self._superuser else prepared_name())
         encoding = "" if template else " ENCODING 'UTF8'"
@@ -200,9 +194,7 @@ class PostgresServer(AdminSession):
         self._ask(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
 
     def _strategy(self, template: str | None) -> str:
-        """Copying files costs two checkpoints, copying pages through the log does not: files for
-        large ones only.
-        """
+        """Copying files costs two checkpoints, copying through the log none: files if large."""
         if template is None or int(self._ask("SHOW server_version_num")[0][0]) < 150000:
             return ""
         size = self._ask(f"SELECT pg_database_size('{template}')")[0][0]

@@ -38,9 +38,7 @@ _SCALARS = frozenset(
 """Types of values that are about as large in Python as in PostgreSQL's text."""
 
 _NESTED_COSTS = 4
-"""Bytes that a character of any other type counts for, of an array or JSON: in Python it is a list
-of objects.
-"""
+"""Bytes that a character of another type (array, JSON) counts: Python has a list of objects."""
 
 _AS_TEXT = tuple(
     f"{of}{kind}"
@@ -335,9 +333,7 @@ class _ResultReader:
 
 
 def _row(transformer: Any, result: Any) -> tuple[Any, ...]:
-    """The values of a row; a value that Python cannot represent is its text, as in the changes of a
-    row.
-    """
+    """The values of a row; what Python cannot represent is its text, as in a row's changes."""
     try:
         row = transformer.load_row(0, tuple)
         assert row is not None

@@ -262,9 +262,7 @@ S = TypeVar("S", bound=AdminSession)
 
 
 class SharedSessions(Generic[S]):
-    """The process's session on each server, shared by its borrowers and closed with the last. Safe
-    for threads.
-    """
+    """The process's session per server, shared, closed with its last borrower. Thread-safe."""
 
     def __init__(self, connect: Callable[[sqlalchemy.URL], S]) -> None:
         self._connect = connect

@@ -190,9 +190,7 @@ class _Rows:
 
 @contextmanager
 def _unguarded(connection: Any, dialect: Dialect) -> Generator[tuple[Connection, Inspector]]:
-    """A session on a database whose triggers and constraints are switched off, with what was there
-    before.
-    """
+    """A session on a database with triggers and constraints off, and what was there before."""
     packages = {parent.__module__.partition(".")[0] for parent in type(connection).__mro__}
     (driver,) = packages & _DRIVERS
     engine = sqlalchemy.create_engine(

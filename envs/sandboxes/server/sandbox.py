@@ -23,9 +23,7 @@ from envs.sandboxes.server.row_log import Chains, RowLog
 from envs.types import Pins, RowChange, StateDiff
 
 MAX_ROLLOUT_BYTES = 128_000_000
-"""Text of the rows, before and after, that all calls of a rollout may change: its diff is made of
-all of them.
-"""
+"""Text of the rows that all calls of a rollout may change, before and after: its diff."""
 
 
 class Slot(ABC):
@@ -78,9 +76,7 @@ class ServerTemplate(Template, Generic[A, S]):
     @classmethod
     @abstractmethod
     def load(cls, server: A, database: str, load: Callable[[Any], object]) -> None:
-        """Let ``load`` fill an empty database, as an account that owns it and has no other rights
-        on the server.
-        """
+        """Let ``load`` fill an empty database, as its owner without other rights on the server."""
 
     @classmethod
     @abstractmethod
@@ -229,9 +225,7 @@ class ServerSandbox(Sandbox, Generic[T, S]):
         self._diff: StateDiff | None = None
         self._changed_bytes = 0
         self._failed = False
-        """True once a call met a lost session: the rows on the server may lack the work of earlier
-        calls.
-        """
+        """True once a session was lost: the server's rows may lack the work of earlier calls."""
 
     @property
     @abstractmethod

@@ -20,9 +20,7 @@ from envs.quoting import quoted
 _ROWIDS = ("rowid", "_rowid_", "oid")
 
 _PRIME = 2_654_435_761
-"""Knuth's multiplicative hash: which share a row is in follows from its number without following
-its order.
-"""
+"""Knuth's multiplicative hash: a row's share follows from its number, but not its order."""
 
 
 MOST_ROWS = 100_000
@@ -47,9 +45,7 @@ class _Table:
 
 @contextmanager
 def _altered(image: bytes, out: list[bytes]) -> Generator[apsw.Connection]:
-    """Open an image for changes, without triggers, as nobody writes to it; then ``out`` holds the
-    changed one.
-    """
+    """Change an image that nobody writes to, without triggers; then ``out`` is the new one."""
     raw = apsw.Connection(":memory:")
     try:
         raw.deserialize("main", image)
@@ -152,9 +148,7 @@ def _spread(raw: apsw.Connection, tables: Sequence[_Table]) -> None:
 def _references(
     raw: apsw.Connection, child: _Table, tables: dict[str, _Table]
 ) -> Iterator[tuple[_Table, str]]:
-    """The parents of a table, each with the condition that ties them; keys that lead nowhere are
-    left out.
-    """
+    """A table's parents, each with the condition that ties them; keys to nowhere are left out."""
     keys: dict[int, list[tuple[str, str, str | None]]] = {}
     for number, _, parent, own, other, *_ in list(
         raw.execute(f"PRAGMA main.foreign_key_list({quoted(child.name)})")

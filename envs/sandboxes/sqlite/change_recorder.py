@@ -30,9 +30,7 @@ Ends = dict[Identity, tuple[Row | None, Row | None]]
 """What rows were at first and what they have become; None where there was, or is, no such row."""
 
 Found = dict[Identity, tuple[Row | None, Row | None, Place, RowChange]]
-"""The changes that were made out between two ends already: a rollout's diff is mostly its calls'
-changes again.
-"""
+"""Changes made out already: a rollout's diff is mostly its calls' changes again."""
 
 
 class ChangeRecorder:
@@ -51,9 +49,7 @@ class ChangeRecorder:
         self.total: Ends = dict(total or {})
         self.found: Found = {}
         self.whole = whole
-        """Tables that were kept as a whole: a row of theirs that is not in ``total`` has come
-        since.
-        """
+        """Tables that were kept whole: a row of theirs that is not in ``total`` is new."""
         self.failed: Exception | None = None
         """Why an image could not be kept; the call must not be committed then."""
 

@@ -34,9 +34,7 @@ CHUNK = 200
 """Rows that are fetched between two looks at how large they are."""
 
 MAX_FETCHED = 64 * 2**20
-"""Text and bytes that a statement may give to its call, in characters: what bounds the memory of
-its rows.
-"""
+"""Characters that a statement may give to its call: what bounds the memory of its rows."""
 
 FIRST = 8
 """Rows that are fetched at once with the execution of their statement."""
@@ -50,9 +48,7 @@ call, which has none.
 """
 
 _BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*(?>.*?(?:\*/|\Z)))*+", re.DOTALL)
-"""Blanks and comments. Atomic: a comment ends at its first end, and no second try lets it swallow a
-statement.
-"""
+"""Blanks and comments. Atomic: no second try lets a comment swallow a statement."""
 
 
 MISMATCH = (apsw.SQLITE_MISMATCH, "SQLITE_MISMATCH")
@@ -114,9 +110,7 @@ _TREE: Mapping[int, type[Error]] = {
     apsw.SQLITE_NOTADB: DatabaseError,
     apsw.SQLITE_AUTH: DatabaseError,
 }
-"""Primary result code -> class, as the standard library has it; every other code is an
-OperationalError.
-"""
+"""Primary result code -> class, as in the standard library; any other: OperationalError."""
 
 
 def result_name(code: int) -> str:
@@ -128,9 +122,7 @@ def result_name(code: int) -> str:
 
 
 def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error | None:
-    """The PEP 249 error for an error of apsw or of a binding; None where it is not an error of the
-    database.
-    """
+    """The PEP 249 error for an error of apsw or a binding; None if it is not a database's."""
     if isinstance(error, apsw.BindingsError | KeyError):
         return ProgrammingError(
             "the number of parameters does not match the statement"
@@ -159,9 +151,7 @@ def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error |
 
 
 def adapt(cursor: apsw.Cursor, number: int, value: object) -> str:
-    """Convert parameters that SQLite has no type for to the text that other engines' drivers would
-    store.
-    """
+    """Parameters that SQLite has no type for become the text other engines' drivers store."""
     if isinstance(value, dt.datetime):
         return value.isoformat(" ")
     if isinstance(value, dt.date | dt.time):
@@ -214,9 +204,7 @@ class Session:
         return True
 
     def described(self) -> tuple[tuple[Any, ...] | None, bool]:
-        """The description of the last statement's result, and whether it writes, as the tracer saw
-        them.
-        """
+        """The last statement's description, and whether it writes, as the tracer saw them."""
         seen = self.description, self.writes
         if self.begun and len(self.operation) <= KNOWN_LENGTH and len(self.known) < KNOWN:
             self.known[self.operation] = seen
@@ -273,17 +261,13 @@ class Call(ContainedCall):
         self.broken = None
 
     def close_cursors(self) -> None:
-        """Close all cursors: a statement that still has rows to give keeps a transaction from
-        ending.
-        """
+        """Close all cursors: a statement with rows to give keeps a transaction from ending."""
         for cursor in self.cursors:
             cursor.close(True)
         self.cursors.clear()
 
     def fail(self, error: BaseException) -> NoReturn:
-        """Raise what the driver raised, as PEP 249 has it, and notice a transaction that is
-        gone.
-        """
+        """Raise what the driver raised, as PEP 249 has it; notice a transaction that is gone."""
         translated = error if isinstance(error, Error) else translate(error, self.session.guard)
         if self.in_transaction and not self.session.raw.in_transaction:
             self.broken = translated or OperationalError(str(error))
@@ -338,9 +322,7 @@ class ApswCursor(ContainedCursor):
             session.alarm(self._left)
 
     def _disarm(self) -> None:
-        """Take the time of a step from the rest of the statement's time. Raises where it took too
-        long.
-        """
+        """Take a step's time from the rest of the statement's time. Raises if it took too long."""
         session = self._session
         guard = session.guard
         left = self._left = guard.deadline - time.monotonic()

@@ -64,9 +64,7 @@ class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
 
 
 def make_engine(probe: Session) -> sqlalchemy.Engine:
-    """Make the engine for every sandbox of the process; ``probe`` is asked for the features of its
-    SQLite, once.
-    """
+    """Make the process's engine for every sandbox; ``probe`` tells SQLite's features, once."""
     dialect = SqliteSandboxDialect(dbapi=apsw_dbapi)
     engine = sandbox_engine(dialect, "sqlite://")
     dialect.initialize(

@@ -29,9 +29,7 @@ PRAGMAS = frozenset(
         "data_version",  # full-text tables ask it themselves
     }
 )
-"""What reflection needs: each of them describes the database and changes nothing, with an argument
-or without.
-"""
+"""What reflection needs: they describe the database and change nothing, argument or not."""
 
 FUNCTIONS_DENIED = frozenset(
     {
@@ -77,9 +75,7 @@ of a value's length until they are done.
 NEVER = float("inf")
 
 PROGRESS_STEPS = 1_000
-"""Virtual machine instructions between two looks at the clock; costs 2 percent, fires within 0.1
-ms.
-"""
+"""Virtual machine instructions between looks at the clock; costs 2 percent, 0.1 ms late."""
 
 _REASONS = {
     apsw.SQLITE_ATTACH: "attaching databases is not allowed",
@@ -113,9 +109,7 @@ class SqliteGuard:
         """Why the last statement was refused, for its error message."""
 
     def install(self, raw: apsw.Connection, value_bytes: int = VALUE_BYTES) -> None:
-        """Install the guard: limits, authorizer, timeout. Statements that need a PRAGMA come
-        before.
-        """
+        """Install limits, authorizer and timeout. Statements that need a PRAGMA come before."""
         raw.limit(apsw.SQLITE_LIMIT_LENGTH, value_bytes)
         for limit, value in LIMITS:
             raw.limit(limit, value)
@@ -159,9 +153,7 @@ class SqliteGuard:
     def authorize(
         self, action: int, first: str | None, second: str | None, schema: str | None, by: str | None
     ) -> int:
-        """The authorizer; ``first`` and ``second`` depend on the action, ``by`` is the trigger or
-        view that asks.
-        """
+        """The authorizer; the action decides ``first`` and ``second``; ``by``: trigger or view."""
         if action in READ_ACTIONS or self.trusted:
             return apsw.SQLITE_OK
         if action == apsw.SQLITE_FUNCTION:

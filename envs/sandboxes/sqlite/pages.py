@@ -30,9 +30,7 @@ from envs.sandboxes.sqlite.pins import NOW
 VFS_NAME = "envs-pages"
 
 TEMPORARY_BYTES = 256 * 2**20
-"""Bytes that the temporary files of all statements of the process may hold at once; beyond it the
-disk is "full".
-"""
+"""Bytes of the temporary files of all the process's statements; then the disk is "full"."""
 
 _TRAITS = (
     apsw.SQLITE_IOCAP_POWERSAFE_OVERWRITE
@@ -56,9 +54,7 @@ class Base:
 
     @classmethod
     def at(cls, descriptor: int) -> Base:
-        """Open the base that another process has shared under this file descriptor, which is
-        closed.
-        """
+        """Open the base that another process shared as this file descriptor, which is closed."""
         try:
             return cls(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
         finally:
@@ -108,9 +104,7 @@ class Pages:
         return taken
 
     def put(self, pages: Mapping[int, bytes], size: int) -> None:
-        """Take over the pages that another process wrote. No connection may be open on them: it
-        would not notice.
-        """
+        """Take over pages another process wrote. No connection may be open: it would not notice."""
         self.own.update(pages)
         self.resize(size)
 
@@ -213,9 +207,7 @@ class _TemporaryFile(_InMemory):
 
 
 class _PagesVFS(apsw.VFS):
-    """Opens the databases that :func:`connect` announces, and temporary files; there are no other
-    files here.
-    """
+    """Opens databases that :func:`connect` announces, and temporary files; no other files exist."""
 
     def __init__(self) -> None:
         super().__init__(VFS_NAME, "")

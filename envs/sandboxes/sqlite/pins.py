@@ -33,9 +33,7 @@ NOW = _Now()
 
 @functools.lru_cache(64)
 def julian_ms(now: str) -> int:
-    """``Pins.now`` as SQLite counts time: milliseconds of the Julian day. ValueError for what is no
-    ISO 8601.
-    """
+    """``Pins.now`` as SQLite counts: milliseconds of the Julian day. ValueError if no ISO 8601."""
     moment = dt.datetime.fromisoformat(now)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)

@@ -17,9 +17,7 @@ from envs.sandboxes.foreign_keys import ColumnReference, references_of
 from envs.types import Column, Table
 
 _FTS_INDEX = ("_data", "_idx", "_docsize", "_config", "_segments", "_segdir", "_stat")
-"""Tables behind a full-text index: derived from its rows, and different after the same rows in
-another order.
-"""
+"""Tables behind a full-text index: derived, and different for rows in another order."""
 
 _ORDINARY, _GENERATED = 0, (2, 3)
 """Values of ``hidden`` in PRAGMA table_xinfo."""

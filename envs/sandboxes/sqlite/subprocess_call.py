@@ -26,9 +26,7 @@ from envs.sql_errors import to_result
 from envs.types import Limits, Pins, Table, ToolCall, ToolOutcome, ToolResult
 
 STATEMENTS = 10
-"""A call in another process is killed when it takes as long as so many statements may take, and a
-second more.
-"""
+"""A call in another process is killed after the time of so many statements and a second."""
 
 TEMPLATES = 8
 """Templates that a process is told of; one that knows more is let go."""
@@ -77,9 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SubprocessReply:
-    """The outcome of the call, the pages that it wrote and the size of the file, and the rows that
-    it changed.
-    """
+    """The call's outcome, the pages it wrote and the file's size, and the rows it changed."""
 
     outcome: ToolOutcome
     pages: Mapping[int, bytes]
@@ -91,7 +87,7 @@ class SubprocessReply:
 
 
 def ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
-    """Let a process answer. Raises :class:`ChildLost`, and the errors that the call raised there."""
+    """Let a process answer. Raises :class:`ChildLost`, and the errors of the call there."""
     plan = question.plan
     assert plan is not None, "what may be left out is left out here"
     held = (question.sandbox, question.version)

@@ -24,6 +24,4 @@ BUILTIN: tuple[SqlToolName, ...] = get_args(SqlToolName)
 """Names of the SQL tools, in the order in which a model is shown them."""
 
 TABLES = "world_tables"
-"""The execution option in which an environment hands its tables to executors: a mapping of name to
-Table.
-"""
+"""Execution option: an environment's tables for its executors, a mapping of name to Table."""

@@ -23,9 +23,7 @@ EXACT = 2**53
 """Below it every whole number is a double of its own."""
 
 MAX_DIGITS = 1000
-"""A decimal may have an exponent that nobody wants to see written out; beyond so many digits it is
-a double.
-"""
+"""A decimal with an exponent nobody wants written out: past so many digits, a double."""
 
 MAX_CHARACTERS = 4_000_000
 """Text and bytes of all rows of one result: what bounds the memory that a wide one takes."""
@@ -48,9 +46,7 @@ class Rows:
 
     @property
     def digest(self) -> str:
-        """Of the rows as a bag: their order does not count, how often each occurs does, 25 is
-        25.0.
-        """
+        """Of the rows as a bag: order does not count, how often each occurs does, 25 is 25.0."""
         return hashlib.sha256(b"".join(sorted(self.hashes))).hexdigest()[:16]
 
 
@@ -68,9 +64,7 @@ def execute(db: sqlalchemy.Connection, sql: str) -> sqlalchemy.CursorResult[Any]
 
 
 def first_rows(result: sqlalchemy.CursorResult[Any], cap: int) -> Rows:
-    """The first rows, and whether there are more. A call that may fetch fewer gives those and says
-    the same.
-    """
+    """The first rows, and whether there are more, also where the call may fetch fewer."""
     rows = Rows(list(result.keys()))
     size = 0
     try:
@@ -92,9 +86,7 @@ def first_rows(result: sqlalchemy.CursorResult[Any], cap: int) -> Rows:
 
 
 def all_rows(result: sqlalchemy.CursorResult[Any], cap: int) -> Rows:
-    """All rows counted and hashed, the first of them shown. The call's own row cap is an error
-    here.
-    """
+    """All rows counted and hashed, the first shown. The call's own row cap is an error here."""
     rows = Rows(list(result.keys()))
     size = 0
     for values in result:

@@ -93,9 +93,7 @@ class SqlRunner:
         return {**rows.to_json(), "row_count": rows.count, "truncated": rows.more}
 
     def mutate(self, db: Connection, sql: str) -> object:
-        """run_mutation_query. Rows are read to the end: SQLite checks some constraints only
-        there.
-        """
+        """run_mutation_query. Rows are read to the end: SQLite checks some constraints there."""
         result = execute(db, sql)
         if not result.returns_rows:
             return {"row_count": max(result.rowcount, 0)}
@@ -223,9 +221,7 @@ def _no_rows() -> ToolResult:
 
 
 def _advice(advice: str | None, notes: list[str]) -> list[str]:
-    """The notes, after the advice on the error unless one of them is about the same name: the
-    critic knows more.
-    """
+    """The notes, after the advice on the error unless a note names the same: it knows more."""
     if advice is None or any("`" in note and f"`{note.split('`')[1]}`" in advice for note in notes):
         return notes
     return [advice, *notes]

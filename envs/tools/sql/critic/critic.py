@@ -99,9 +99,7 @@ def _only_reads(word: str) -> Finding:
 
 
 def _whole_table(statement: exp.Expr) -> list[Finding]:
-    """UPDATE and DELETE without WHERE, or with one that is always true, unless a join or LIMIT
-    bounds them.
-    """
+    """UPDATE, DELETE without WHERE, or an always true one, unless a join or LIMIT bounds them."""
     if not isinstance(statement, exp.Update | exp.Delete):
         return []
     where = statement.args.get("where")

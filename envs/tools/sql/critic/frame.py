@@ -24,9 +24,7 @@ Columns = frozenset[str] | None
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One item of FROM. ``relation`` is set for a table or view, not for a subquery, CTE or
-    function.
-    """
+    """One item of FROM. ``relation``: a table or view, not a subquery, CTE or function."""
 
     alias: str
     columns: Columns
@@ -35,9 +33,7 @@ class Source:
 
 @dataclass(slots=True)
 class Frame:
-    """The sources that one SELECT, UPDATE or DELETE sees, and the names that its select list
-    gives.
-    """
+    """The sources one SELECT, UPDATE or DELETE sees, and the names its select list gives."""
 
     sources: list[Source] = field(default_factory=list[Source])
     named: set[str] = field(default_factory=set[str])
@@ -71,9 +67,7 @@ IMPLICIT = frozenset({
     "localtimestamp", "utc_date", "utc_time", "utc_timestamp", "default", "true", "false",
     "unknown", "null", "sysdate",
 })  # fmt: skip
-"""Words that look like columns and are in no table: hidden columns, and functions that take no
-parentheses.
-"""
+"""Words like columns that no table has: hidden columns, functions without parentheses."""
 
 SPOKEN_OF = frozenset({"excluded", "new", "old", "inserted"})
 """Qualifiers that stand for a row of the statement itself."""
@@ -84,9 +78,7 @@ def folded(relations: Mapping[str, Relation]) -> dict[str, Relation]:
 
 
 def inside(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The node and what is below it; of a nested query only its root, for what is in it sees other
-    names.
-    """
+    """The node and what is below; of a nested query only its root: in it, names are others."""
     walk = node.walk(prune=lambda below: isinstance(below, exp.Query))
     yield from walk  # pyright: ignore[reportReturnType]
 

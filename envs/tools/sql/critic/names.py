@@ -63,9 +63,7 @@ class Names:
         self.findings += [Finding("ungrouped_column", reason) for reason in groups]
 
     def _around(self, scope: Scope | None) -> Iterator[Frame]:
-        """The frames that a scope sees, its own first. A CTE does not see the query that it
-        serves.
-        """
+        """The frames a scope sees, its own first. A CTE does not see the query that it serves."""
         while scope is not None:
             yield self._frame(scope)
             parent = scope.parent

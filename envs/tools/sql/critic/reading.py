@@ -211,9 +211,7 @@ def _identifier(shown: exp.Expr) -> exp.Identifier | None:
 
 
 def _meant(key: exp.Ordered, shown: list[exp.Expr]) -> exp.Expr | None:
-    """A sort key by the expression behind it: a place in the select list, a name given there, or
-    the key itself.
-    """
+    """The expression behind a sort key: a place in the select list, a name given there, or it."""
     place = _place(key.this)
     if place is not None:
         starred = any(item.is_star for item in shown)

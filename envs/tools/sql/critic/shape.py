@@ -85,9 +85,7 @@ def _joined_by_name(select: exp.Select) -> bool:
 
 
 def _mentioned(condition: exp.Expr, frame: Frame) -> set[str] | None:
-    """The aliases of this frame that a condition speaks of; None where a column cannot be
-    placed.
-    """
+    """Aliases of this frame that a condition speaks of; None where a column cannot be placed."""
     found: set[str] = set()
     for item in condition.find_all(exp.Column):
         source = frame.holding(item)
@@ -135,9 +133,7 @@ def _not_grouped(name: str, *, grouped: bool) -> str:
 
 
 def _determined(select: exp.Select, frame: Frame, group: exp.Group | None) -> set[str]:
-    """Sources of which a column is grouped by, or equals a value or a column of another such
-    source.
-    """
+    """Sources with a column that is grouped by, or equals a value or such a source's column."""
     groups = _Groups([source.alias for source in frame.sources])
     for condition in conditions(select):
         if isinstance(condition, exp.EQ) and (mentioned := _mentioned(condition, frame)):

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.sandboxes.base import Template
-from envs.tools.sql import TABLES, Catalog, sql_tools
+from envs.tools.sql import TABLES
+from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.critic import Finding, Relation, criticise
+from envs.tools.sql.tool_set import sql_tools
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins, ToolCall
 from envs.world.loader import load_world
