@@ -80,7 +80,7 @@ def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 
 
 def _completer(action: argparse.Action) -> Callable[..., Iterable[str]] | None:
-    """What completes an argument: by its name, else the shell's files, or nothing. None is the
+    """The completer of an argument, by its name, else of files, or of nothing. None is the
     default of argcomplete: the argument's choices, else files.
     """
     if (found := _BY_NAME.get(action.dest)) is not None:
