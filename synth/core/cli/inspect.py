@@ -66,9 +66,7 @@ ROWS = 50
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
-    prints.
-    """
+    """Run the command; returns 0. Raises OperatorError or DatasetError."""
     lists = (options.failed, options.columns is not None, options.limit is not None)
     if options.show is not None and any(lists):
         raise OperatorError(

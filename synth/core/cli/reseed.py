@@ -47,9 +47,7 @@ examples:
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Run the command; returns 0. Raises OperatorError or EnvsError, which the dispatcher
-    prints.
-    """
+    """Run the command; returns 0. Raises OperatorError or EnvsError."""
     report = reseed(
         find_world(options.world),
         url=_url(options),

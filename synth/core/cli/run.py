@@ -63,21 +63,16 @@ exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts
 130 interrupted, 1 anything else
 """
 
-SHOWN_GROUPS = (
-    ("env", "envs"),
-    ("model", "models"),
-    ("database", "databases"),
-    ("runtime", "runtimes"),
-    ("users", "users"),
-    ("experiment", "experiments"),
-)
+SHOWN_GROUPS = ("env", "model", "database", "runtime", "users", "experiment")
 
 
 def _choices() -> str:
     """The config groups that most runs choose from, with what ships."""
     groups = config_groups([configs_dir()])
-    names = {label: ", ".join(groups[group]) for group, label in SHOWN_GROUPS}
-    lines = [f"  {label:<12}{found}\n" for label, found in names.items()]
+    lines = [
+        f"  {group.removesuffix('s') + 's':<12}{', '.join(groups[group])}\n"
+        for group in SHOWN_GROUPS
+    ]
     return "".join(["\nwhat ships (`synth list` shows extensions as well):\n", *lines])
 
 

@@ -37,9 +37,7 @@ The first line of a tasks.yaml tells an editor that speaks yaml-language-server 
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Print the schema; returns 0. Raises OperatorError or WorldError, which the dispatcher
-    prints.
-    """
+    """Print the schema; returns 0. Raises OperatorError or WorldError."""
     if options.events:
         schema = {"recorded": recorded_schema(), "running": agent_events_schema()}
         stdout().write(json.dumps(schema, indent=2) + "\n")

@@ -88,9 +88,7 @@ def _targets() -> str:
 
 @command(HELP, _targets)
 def main(options: Arguments) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
-    prints.
-    """
+    """Run the command; returns 0. Raises OperatorError or DatasetError."""
     exporter = make_exporter(
         options.to, _options(options.option), options.view, options.unit, ("--option ", "--view")
     )

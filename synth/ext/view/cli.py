@@ -39,9 +39,7 @@ examples:
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
-    prints.
-    """
+    """Run the command; returns 0. Raises OperatorError or DatasetError."""
     paths = [options.dir, *([options.dir2] if options.dir2 is not None else [])]
     if options.serve:
         if options.limit is not None or options.out is not None or options.where is not None:

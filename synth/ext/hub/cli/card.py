@@ -26,9 +26,7 @@ examples:
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Run the command; returns 0. Raises OperatorError or DatasetError, which the dispatcher
-    prints.
-    """
+    """Run the command; returns 0. Raises OperatorError or DatasetError."""
     facts = read_facts(options.dir, benchmarks(options.against))
     written = write_card(facts, licences(facts))
     for line in facts.overlap.lines():

@@ -45,9 +45,7 @@ Ctrl-C ends it.
 
 @command(HELP)
 def main(options: Arguments) -> int:
-    """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError before that, which the
-    dispatcher prints.
-    """
+    """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError."""
     held = options.api_key_env
     key = None if held is None else variable("--api-key-env", held)
     (composed,) = compose(options.overrides)
