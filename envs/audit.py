@@ -52,9 +52,7 @@ class Trace:
         return sum(statement.read for statement in self.statements)
 
     def listen(self, connection: Any) -> None:
-        """Have every cursor of a call's DBAPI connection heard. The connection ends with its
-        call.
-        """
+        """Hear all cursors of a call's DBAPI connection. The connection ends with its call."""
         cursor = connection.cursor
 
         def heard(*args: Any, **kwargs: Any) -> _Cursor:

@@ -186,9 +186,7 @@ class DatabaseConnectionConfig:
         return url
 
     def create_engine(self) -> sqlalchemy.Engine:
-        """Create a pooled engine that tests a connection before it lends it (pre-ping) and renews
-        it after half an hour.
-        """
+        """A pooled engine that tests a connection before lending, renewed after half an hour."""
         url = self.url()
         return open_engine(
             url,

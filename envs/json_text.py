@@ -11,9 +11,7 @@ from typing import Any
 
 
 def _made_once(*, sort_keys: bool) -> Callable[[Any], str]:
-    """``JSONEncoder.encode`` with its inner encoder built once. It builds one for each call, which
-    takes longer than most texts do.
-    """
+    """``JSONEncoder.encode`` with its inner encoder built once, not for each call: that is slow."""
     plain = json.JSONEncoder(
         sort_keys=sort_keys, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )

@@ -72,9 +72,7 @@ class ExecutionMetrics:
     """Infinity where nothing was counted, or by a version that did not count it."""
 
     def record(self, ms: float, category: str | None = None) -> None:
-        """Count one call; ``category`` says how it failed (:class:`~envs.types.ErrorCategory`, or a
-        world's own word).
-        """
+        """Count a call; ``category``: an :class:`~envs.types.ErrorCategory`, or a world's word."""
         self.count += 1
         self.total_ms += ms
         self.max_ms = max(self.max_ms, ms)

@@ -168,9 +168,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class StateDiff:
-    """Net row changes against the template, sorted by table, key and operation; no entry for what
-    was undone.
-    """
+    """Net row changes against the template, by table, key and operation; nothing undone."""
 
     changes: tuple[RowChange, ...] = ()
 

@@ -57,9 +57,7 @@ class _GoneError(Exception):
 
 
 class Child:
-    """A process that waits for a question. ``knows`` is for the caller's own notes of what this
-    child has received.
-    """
+    """A process that waits for a question; ``knows``: the caller's notes of what it received."""
 
     def __init__(
         self, pid: int, connection: socket.socket, watch: int | None, zygote: object
@@ -76,9 +74,7 @@ class Child:
     def ask(
         self, question: Any, descriptors: Sequence[int] = (), seconds: float | None = None
     ) -> Any:
-        """Ask the service. Raises the service's errors; the lease ends with ChildLost where there
-        is not an answer.
-        """
+        """Ask the service. Raises its errors; the lease ends with ChildLost without an answer."""
         try:
             before, self.spent, self.begun = self.spent, True, False
             send(self._connection, question, descriptors)
@@ -96,9 +92,7 @@ class Child:
         return answer
 
     def _await(self, seconds: float | None) -> None:
-        """Wait for an answer. A child's own children may hold its socket, so its death is watched
-        for as well.
-        """
+        """Wait for an answer, and for its death: a child's own children may hold its socket."""
         poll = select.poll()
         poll.register(self._connection, select.POLLIN)
         if self._watch is not None:

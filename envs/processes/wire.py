@@ -21,9 +21,7 @@ _PRIVATE = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
 def send(to: socket.socket, message: Any, descriptors: Sequence[int] = ()) -> None:
-    """Send a message. Raises the errors of pickling before anything is sent, OSError where nobody
-    listens.
-    """
+    """Send a message. Raises pickling's errors before that, OSError where nobody listens."""
     data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     header = _HEADER.pack(len(data), len(descriptors))
     if descriptors:

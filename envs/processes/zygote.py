@@ -34,9 +34,7 @@ _LOOK = getattr(os, "WEXITED", 0) | os.WNOHANG | getattr(os, "WNOWAIT", 0)
 
 
 def main(descriptor: int) -> None:
-    """Prepare the service that the first message names, then fork and kill on demand, until the
-    parent is gone.
-    """
+    """Prepare the service that the first message names, then fork and kill until the end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     control = socket.socket(fileno=descriptor)
     (service, arguments), _ = receive(control)

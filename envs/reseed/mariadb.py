@@ -81,9 +81,7 @@ class MySQLReseed:
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
-        """Number of statements and rows per table. ReseedRefused before anything changed;
-        ScriptError says what did.
-        """
+        """Statements and rows per table. ReseedRefused: nothing done; ScriptError says what was."""
         database = self._rows("SELECT DATABASE()")[0][0]
         if database is None:
             raise ReseedRefused("the URL names no database; write mysql://user@host:3306/database")
@@ -161,9 +159,7 @@ class MySQLReseed:
         return statements
 
     def _beyond(self, database: str) -> tuple[list[tuple[str, str, str]], set[tuple[str, str]]]:
-        """Tables of other databases that the scripts may mean by ``a.b``, and names that would be
-        such tables.
-        """
+        """Tables of other databases that ``a.b`` may mean, and names that would be such tables."""
         named: set[tuple[str, str]] = set()
         for path in self._scripts.paths:
             named |= qualified_names(path, "mysql", database)

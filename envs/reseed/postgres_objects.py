@@ -37,7 +37,7 @@ _VERSION = {
     " (SELECT string_agg(e.xmin::text, ' ' ORDER BY e.oid) FROM pg_enum e WHERE e.enumtypid ="
     " o.oid),"
     " (SELECT string_agg(c.xmin::text, ' ' ORDER BY c.oid) FROM pg_constraint c WHERE c.contypid ="
-    " o.oid))",
+    " o.oid))"
 }
 _OBJECTS = " UNION ALL ".join(
     f"SELECT '{catalog}'::text, o.oid::int8, upper(i.type), i.identity,"

@@ -26,9 +26,7 @@ _SIDES = ("-wal", "-shm", "-journal")
 
 
 def reseed_sqlite(scripts: Scripts, out: Path, *, force: bool) -> ReseedReport:
-    """Build the file. ReseedRefused where something else is there, or where the file is in use; it
-    is left as it was.
-    """
+    """Build the file. ReseedRefused, and left as it was, where another is there or it is in use."""
     target = Path(os.path.realpath(out))
     if not target.parent.is_dir():
         raise ReseedRefused(f"folder not found: {target.parent}")

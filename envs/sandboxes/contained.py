@@ -53,9 +53,7 @@ class ContainedCall(ABC):
         """Roll the call's transaction back and begin it anew, with its counters where they were."""
 
     def rollback_to(self, savepoint: str) -> None:
-        """Go back to a savepoint, whose name is quoted. A broken transaction took its savepoints
-        with it.
-        """
+        """Go back to a savepoint, by its quoted name; a broken transaction has none left."""
         if self.broken is None:
             self.speak(f"ROLLBACK TO SAVEPOINT {savepoint}")
 
@@ -120,9 +118,7 @@ class ContainedConnection(PoolProxiedConnection):
     def fetch(
         self, sql: str, binds: Mapping[str, object]
     ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]] | None:
-        """Columns and rows of a query; None where the driver takes no parameters such as ``:name``.
-        See :func:`fetched`.
-        """
+        """Columns and rows of a query; None without ``:name`` parameters. See :func:`fetched`."""
         return None
 
     def begin(self) -> None:
@@ -195,9 +191,7 @@ class ContainedCursor(ABC):
 
 
 class ContainedTransactions:
-    """Dialect mixin, to stand before SQLAlchemy's own class: sends every transaction to the call's
-    connection.
-    """
+    """Dialect mixin, before SQLAlchemy's class: every transaction is the call's connection's."""
 
     isolation_level_of_calls: str
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 
 class ColumnReference(NamedTuple):
-    """One column of one foreign key, and the column of the parent table that it must be found
-    in.
-    """
+    """One column of one foreign key, and the parent's column that must hold its value."""
 
     table: str
     constraint: object
@@ -20,9 +18,7 @@ class ColumnReference(NamedTuple):
 
 
 def references_of(links: Iterable[ColumnReference]) -> dict[tuple[str, str], tuple[str, str]]:
-    """Map (table, column) to (parent, column). Of several, a foreign key of one column comes before
-    one of many columns.
-    """
+    """Map (table, column) to (parent, column). Foreign keys of one column come before others."""
     found: dict[tuple[str, str], list[tuple[int, str, str]]] = defaultdict(list)
     keys: dict[tuple[str, object], list[ColumnReference]] = defaultdict(list)
     for link in links:

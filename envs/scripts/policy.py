@@ -179,9 +179,7 @@ _MYSQL_SILENT = _any(
     r"\\[tTnPRsWwC#?hpc-]",
 )
 _QUIT = _any(r"(?:exit|quit)\b", r"\\q\b", r"\.(?:quit|exit)\b")
-_INCLUDE = _any(
-    r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)",
-)
+_INCLUDE = _any(r"(?:source\s+|\\\.\s*|\\ir?\s+|\\include(?:_relative)?\s+|\.read\s+)(?P<file>.+)")
 _MAKES_DATABASE = re.compile(r"SELECT\s+'CREATE DATABASE\b", _I)
 """A query whose result psql runs by ``\\gexec``: no statement makes a database if it is missing."""
 _CLIENTS: dict[Dialect, tuple[str, str]] = {
@@ -199,16 +197,7 @@ _CONNECT = re.compile(r"(?:\\c(?:onnect)?\b|(?i:connect|use)\b|\\u\b)(?P<rest>.*
 class StatementAction:
     r"""Action for a statement; ``text``: what to run, the file to include or the ``\copy`` line."""
 
-    action: Literal[
-        "run",
-        "skip",
-        "begin",
-        "commit",
-        "rollback",
-        "include",
-        "copy",
-        "quit",
-    ]
+    action: Literal["run", "skip", "begin", "commit", "rollback", "include", "copy", "quit"]
     text: str = ""
     relative: bool = False
     """Whether included files are looked for beside the including file, not the script's folder."""

@@ -54,9 +54,7 @@ class _Splitter(ABC):
 
     @abstractmethod
     def ends(self, mark: Mark) -> int | None:
-        """End of the pending statement's text, if this mark ends it; moves ``pos`` past the mark in
-        any case.
-        """
+        """End of the pending statement's text, if this mark ends it; ``pos`` is past the mark."""
 
     @abstractmethod
     def began(self) -> None:
@@ -122,9 +120,7 @@ class _Splitter(ABC):
 
 
 class _Sqlite(_Splitter):
-    """A trigger ends at ``; END ;``, as sqlite3_complete() has it; dot commands and # lines stand
-    at a line's start.
-    """
+    """A trigger ends at ``; END ;`` (sqlite3_complete()); dot commands and # lines start a line."""
 
     _TRIGGER = re.compile(rf"create{_GAP}+(?:temp(?:orary)?{_GAP}+)?trigger\b", re.IGNORECASE)
     _DOT = re.compile(r"\.[a-zA-Z]")
@@ -164,9 +160,7 @@ class _Sqlite(_Splitter):
 
 
 class _Postgres(_Splitter):
-    """Semicolons inside parentheses (rules) and inside BEGIN ATOMIC ... END end nothing; a
-    backslash is psql's.
-    """
+    """Semicolons in parentheses and BEGIN ATOMIC ... END end nothing; a backslash is psql's."""
 
     _ROUTINE = re.compile(
         rf"create{_GAP}+(?:or{_GAP}+replace{_GAP}+)?(?:function|procedure)\b", re.IGNORECASE

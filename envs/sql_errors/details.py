@@ -112,9 +112,7 @@ def _bound(error: BaseException, facts: Facts, column: str) -> dict[str, Json] |
 
 
 def _placeholders(statement: str) -> Iterator[tuple[str, str]]:
-    """The column that each placeholder of a statement is for (empty if unknown), and the name of
-    the placeholder, if it has one.
-    """
+    """The column, if known, and the name, if any, of each placeholder of a statement."""
     inserted = _INSERT.search(statement)
     columns = re.findall(r"\w+", inserted["columns"]) if inserted else []
     begin, end = inserted.span("values") if inserted else (0, 0)

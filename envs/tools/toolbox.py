@@ -210,9 +210,7 @@ def _half_a_pair(value: Json) -> bool:
 
 
 def _with_whole_numbers(value: Json, schema: Mapping[str, Json]) -> Json:
-    """The valid value with 5.0 as 5 wherever the schema says integer: to JSON they are one number,
-    to Python's code not.
-    """
+    """The value with 5.0 as 5 where the schema says integer: in JSON one number, not in Python."""
     if isinstance(value, float) and schema.get("type") == "integer":
         return int(value)
     if isinstance(value, dict):

@@ -190,8 +190,7 @@ def _declared_tool(item: Mapping[object, object], source: EntrySource) -> Declar
             raise source.error(f"needs `{key}`, a text", key)
     if unknown := [key for key in item if key not in TOOL_KEYS]:
         raise source.error(
-            f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}",
-            str(unknown[0]),
+            f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", str(unknown[0])
         )
     for key, schema in _OPTIONAL.items():
         given = key in fields and (schema is _FLAG or fields[key] is not None)

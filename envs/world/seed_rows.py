@@ -67,9 +67,7 @@ class SeedRow:
 
 
 def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random], Any]:
-    """The function ``rows`` of a seed.py; WorldError where there is none that can be called with
-    (universe, random).
-    """
+    """A seed.py's function ``rows``; WorldError where (universe, random) cannot call one."""
     found = getattr(module, "rows", None)
     if not inspect.isfunction(found):
         own = [name for name, value in vars(module).items() if inspect.isfunction(value)]
@@ -266,9 +264,7 @@ class _Loader:
         return text if plain or self._dialect == "sqlite" else text.replace("%", "%%")
 
     def _bound(self, value: Any) -> Any:
-        """A value as the driver takes it: SQLite has no dates and decimals, and keeps them as other
-        engines show them.
-        """
+        """A value as the driver takes it: SQLite has dates and decimals as others show them."""
         if self._dialect != "sqlite":
             return value
         if isinstance(value, dt.date):

@@ -75,9 +75,7 @@ def read_databases(folder: Path) -> tuple[DatabaseFile, ...]:
 
 
 def read_image(path: Path) -> bytes:
-    """The bytes of a database file. Raises :class:`WorldError` where it cannot be read, or its last
-    writes are not in it.
-    """
+    """A database file's bytes. :class:`WorldError` if unreadable, or its last writes are not in."""
     try:
         image = path.read_bytes()
         waiting = path.with_name(f"{path.name}-wal")

@@ -47,9 +47,7 @@ class Service:
 
 
 def prepare(folder: str, digest: str) -> Service:
-    """Load the world. Raises :class:`~envs.errors.WorldError`; the digest is there to tell versions
-    of a folder apart.
-    """
+    """Load the world, or :class:`~envs.errors.WorldError`; ``digest`` tells versions apart."""
     return Service(load_world(folder))
 
 

@@ -156,8 +156,7 @@ class World:
     ) -> Template:
         if universe:
             raise WorldError(
-                f"unknown universe {universe}: an attached database has universe 0 only",
-                self.path,
+                f"unknown universe {universe}: an attached database has universe 0 only", self.path
             )
         if self.databases:
             raise WorldError(

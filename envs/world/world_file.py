@@ -27,9 +27,7 @@ NOT_PERSONAL = "none"
 
 @dataclass(frozen=True, slots=True)
 class ColumnTraits:
-    """The declared traits of one column. ``pii`` is a kind of personal data, or ``none``; ``line``
-    is where it is declared.
-    """
+    """One column's traits. ``pii``: a kind of personal data, or ``none``; ``line``: its place."""
 
     pii: str
     line: int

@@ -14,11 +14,7 @@ from envs.errors import SandboxError
 from envs.processes import Child, ChildLost, Pool
 from envs.sandboxes.attached.access import CONNECT_S
 from envs.sandboxes.attached.clock import pinned
-from envs.sandboxes.attached.service import (
-    RefusedStatementError,
-    StatementQuestion,
-    timeout_error,
-)
+from envs.sandboxes.attached.service import RefusedStatementError, StatementQuestion, timeout_error
 from envs.sandboxes.contained import ENDED, ContainedCall
 from envs.sandboxes.server.cursor import ServerCursor, StatementResult
 from envs.types import ErrorCategory, Limits
@@ -113,8 +109,7 @@ class ReadCursor(ServerCursor):
 
     def executemany(self, operation: str, rows: Sequence[Any]) -> ReadCursor:
         raise self._call.error(
-            "a statement that only reads has one set of parameters",
-            ErrorCategory.PERMISSION_DENIED,
+            "a statement that only reads has one set of parameters", ErrorCategory.PERMISSION_DENIED
         )
 
     def row_limit_error(self, limit: int | None) -> Exception:

@@ -17,8 +17,12 @@ from envs.quoting import backticked
 from envs.sandboxes.contained import ENDED, ContainedConnection, sandbox_engine
 from envs.sandboxes.mariadb.session import MariaDBSession, row_limit_error
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion, read_insertion
-from envs.sandboxes.server.call_connection import ServerCall, ServerTransactions
-from envs.sandboxes.server.cursor import ServerCursor, StatementResult
+from envs.sandboxes.server.cursor import (
+    ServerCall,
+    ServerCursor,
+    ServerTransactions,
+    StatementResult,
+)
 from envs.types import Limits
 
 SAVEPOINT = "envs_call"
@@ -58,9 +62,7 @@ class MariaDBCall(ServerCall):
         self.broken = None
 
     def release(self) -> None:
-        """Keep the call. SandboxError where its transaction was ended from outside, and with it all
-        that the call did.
-        """
+        """Keep the call. SandboxError where its transaction, its work, was ended from outside."""
         try:
             self.session.say(f"RELEASE SAVEPOINT {SAVEPOINT}")
         except err.OperationalError as error:

@@ -32,12 +32,7 @@ from envs.sandboxes.mariadb.wire import too_large_error
 from envs.sandboxes.server.admin_session import SharedSessions
 from envs.sandboxes.server.cursor import text_size
 from envs.sandboxes.server.row_log import Chains, Ends, RowLog
-from envs.sandboxes.server.sandbox import (
-    MAX_ROLLOUT_BYTES,
-    ServerSandbox,
-    ServerTemplate,
-    Slot,
-)
+from envs.sandboxes.server.sandbox import MAX_ROLLOUT_BYTES, ServerSandbox, ServerTemplate, Slot
 from envs.sandboxes.watchdog import wait_for_the_end
 from envs.types import Limits, Pins, RowChange, Table
 
@@ -316,9 +311,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
                 chains[number, key] = Ends(old, new)
 
     def _undo(self, slot: MariaDBSlot, call: MariaDBCall) -> None:
-        """Go back to the beginning of the call; where the transaction is gone, the next call does
-        so in a fresh copy.
-        """
+        """Go back to the call's beginning; without a transaction, the next has a fresh copy."""
         session = slot.session
         if not session.terminated and session.in_transaction:
             session.say(f"ROLLBACK TO SAVEPOINT {SAVEPOINT}")

@@ -361,9 +361,7 @@ class MariaDBServer(AdminSession):
         return self._with(self._admin, lambda connection: connection.rows(sql))
 
     def _with(
-        self,
-        control: ControlConnection[BoundedConnection],
-        work: Callable[[BoundedConnection], T],
+        self, control: ControlConnection[BoundedConnection], work: Callable[[BoundedConnection], T]
     ) -> T:
         """Do work on one of our connections. SandboxError if it was lost, else the driver's."""
         with control.use() as connection:
@@ -377,9 +375,7 @@ class MariaDBServer(AdminSession):
 
 
 def _literally(database: str, rest: str = "") -> str:
-    """A database in a GRANT, where an underscore stands for any character unless it is escaped;
-    ``rest`` is a pattern.
-    """
+    """A database in a GRANT, where an underscore is a wildcard unless escaped; ``rest`` too."""
     return f"`{database.replace('_', chr(92) + '_')}{rest}`"
 
 

@@ -108,9 +108,7 @@ class MariaDBSession(ServerSession):
             raise
 
     def prove(self) -> None:
-        """Raise SandboxError unless the session lives and is in its transaction: what it wrote
-        before is gone otherwise.
-        """
+        """Raise SandboxError unless the session lives in its transaction: else its work is gone."""
         self.say("DO 0")
         if not self.in_transaction:
             raise SandboxError("the sandbox's transaction was ended from outside")
@@ -218,9 +216,7 @@ class MariaDBSession(ServerSession):
 
 
 class _RowReader:
-    """Collects the rows of one statement up to the limits of rows and bytes; ``failed`` is the
-    error past one of them.
-    """
+    """Collects a statement's rows up to the limits; ``failed`` is the error past one of them."""
 
     def __init__(self, result: StatementResult, limits: Limits) -> None:
         self.failed: err.Error | None = None

@@ -111,9 +111,7 @@ class Insertion:
     rest: str
 
     def generates(self, column: str, position: int) -> bool:
-        """Return True where the statement plainly leaves the column, the table's ``position``-th,
-        for the server to fill.
-        """
+        """True where the statement plainly leaves the ``position``-th column to the server."""
         if self.columns is not None:
             names = [name.casefold() for name in self.columns]
             if column.casefold() not in names:

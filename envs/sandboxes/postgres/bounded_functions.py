@@ -109,9 +109,7 @@ def _ranks(*types: str) -> _Function:
 
 
 def _xpath(name: str, *types: str) -> _Function:
-    """Each predicate, axis and descent may visit all nodes for each node; a node has some eight
-    bytes.
-    """
+    """Predicates, axes and descents may visit all nodes per node; a node has some eight bytes."""
     turns = r"pg_catalog.cardinality(pg_catalog.regexp_split_to_array($1, '\[|//|::'))"
     nodes = f"({_BYTES.format('$2', 'text')} / 8.0)::pg_catalog.float8"
     return _Function(

@@ -16,8 +16,12 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from envs.errors import SandboxError
 from envs.sandboxes.contained import ENDED, ContainedConnection, sandbox_engine
 from envs.sandboxes.postgres.session import PostgresSession, row_limit_error
-from envs.sandboxes.server.call_connection import ServerCall, ServerTransactions
-from envs.sandboxes.server.cursor import ServerCursor, StatementResult
+from envs.sandboxes.server.cursor import (
+    ServerCall,
+    ServerCursor,
+    ServerTransactions,
+    StatementResult,
+)
 from envs.types import Limits
 
 _STATEMENT = "envs_statement"
@@ -41,11 +45,7 @@ class PostgresCall(ServerCall):
     """
 
     def __init__(
-        self,
-        session: PostgresSession,
-        begin: str,
-        limits: Limits,
-        rewind: Rewind | None = None,
+        self, session: PostgresSession, begin: str, limits: Limits, rewind: Rewind | None = None
     ) -> None:
         self._session = session
         self._begin = begin

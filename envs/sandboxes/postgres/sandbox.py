@@ -46,12 +46,7 @@ from envs.sandboxes.postgres.session_pool import Sessions
 from envs.sandboxes.postgres.template_objects import install, loading
 from envs.sandboxes.server.admin_session import SharedSessions
 from envs.sandboxes.server.row_log import Chains, RowLog
-from envs.sandboxes.server.sandbox import (
-    MAX_ROLLOUT_BYTES,
-    ServerSandbox,
-    ServerTemplate,
-    Slot,
-)
+from envs.sandboxes.server.sandbox import MAX_ROLLOUT_BYTES, ServerSandbox, ServerTemplate, Slot
 from envs.types import Limits, Pins, RowChange, Table
 
 USES = 1_000

@@ -348,9 +348,7 @@ class PostgresServer(AdminSession):
 
 
 def _is_superuser(connection: psycopg.Connection[Any]) -> bool:
-    """True for a superuser, False for a role that a superuser has prepared. Raises
-    DatabaseConfigError for any other.
-    """
+    """True for a superuser, False for a role that one prepared; others: DatabaseConfigError."""
     row = connection.execute(
         "SELECT rolsuper, rolcreatedb AND rolcreaterole AND EXISTS (SELECT FROM pg_proc p JOIN"
         " pg_namespace n ON n.oid = p.pronamespace  WHERE n.nspname = %s AND proname = 'memory' AND"

@@ -163,11 +163,7 @@ indexes and triggers.
 
 def prepare_loading(db: psycopg.Connection[Any]) -> None:
     """Make the functions that :func:`loading` needs, as superuser, whose rights they have."""
-    names = {
-        "extensions": EXTENSIONS,
-        "functions": FUNCTIONS_DENIED,
-        "views": VIEWS_DENIED,
-    }
+    names = {"extensions": EXTENSIONS, "functions": FUNCTIONS_DENIED, "views": VIEWS_DENIED}
     lists = {kind: ", ".join(f"'{name}'" for name in own) for kind, own in names.items()}
     ask(db, _LOADING.format_map(lists))
 

@@ -116,9 +116,7 @@ class AdminSession(ABC):
 
     @abstractmethod
     def _ask(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement on the connection that holds the lock, which takes both again
-        where they were lost.
-        """
+        """Rows of a statement on the connection with the lock; takes both again if lost."""
 
     @abstractmethod
     def _remove(self, token: str, until: float = math.inf) -> None:
@@ -145,9 +143,7 @@ class AdminSession(ABC):
             connection.close()
 
     def _remove_orphan(self, token: str, until: float) -> None:
-        """Another process may remove the same orphan, or a dead process's last DROP may still run:
-        either may finish it.
-        """
+        """Another process, or a dead one's last DROP, may remove the orphan too: either is fine."""
         try:
             with self._refusals():
                 self._remove(token, until)

@@ -241,16 +241,12 @@ def _shift(
     number = func.row_number().over(order_by=[table.c[name] for name in key])
     to = select(*(table.c[name] for name in key), number.label("synth_row")).subquery("synth_to")
     source = select(
-        *(table.c[name] for name in moved),
-        ((number - 1 + offset) % count + 1).label("synth_row"),
+        *(table.c[name] for name in moved), ((number - 1 + offset) % count + 1).label("synth_row")
     ).subquery("synth_from")
     session.execute(
         update(table)
         .values({name: source.c[name] for name in moved})
-        .where(
-            *(table.c[name] == to.c[name] for name in key),
-            to.c.synth_row == source.c.synth_row,
-        )
+        .where(*(table.c[name] == to.c[name] for name in key), to.c.synth_row == source.c.synth_row)
     )
 
 

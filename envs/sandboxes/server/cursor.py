@@ -1,4 +1,6 @@
-"""The cursor of a tool call on a server: PEP 249 over the one result that it holds."""
+"""A tool call on a server (see :mod:`envs.sandboxes.contained`), and its cursor: PEP 249 over the
+one result that it holds.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from envs.sandboxes.contained import ContainedCursor
+from envs.errors import SandboxError
+from envs.sandboxes.contained import ContainedCall, ContainedCursor, ContainedTransactions
 from envs.types import Limits
 
 MAX_ROWS_BYTES = 64_000_000
@@ -84,3 +87,19 @@ class ServerCursor(ContainedCursor):
         self._result = StatementResult(
             rowcount=self._result.rowcount, lastrowid=self._result.lastrowid
         )
+
+
+class ServerCall(ContainedCall):
+    """A call over a session with a server."""
+
+    def rollback_to(self, savepoint: str) -> None:
+        if not isinstance(self.broken, SandboxError):
+            self.speak(f"ROLLBACK TO SAVEPOINT {savepoint}")
+            self.broken = None
+
+
+class ServerTransactions(ContainedTransactions):
+    """Dialect mixin for a server: its transactions, and no opinion about lost connections."""
+
+    def is_disconnect(self, e: Any, connection: Any, cursor: Any) -> bool:
+        return False  # a session that is lost is the sandbox's affair

@@ -18,7 +18,7 @@ from envs.sandboxes.base import Kind, Sandbox, Template, Transaction
 from envs.sandboxes.contained import ContainedConnection
 from envs.sandboxes.row_changes import state_digest
 from envs.sandboxes.server.admin_session import AdminSession, SharedSessions
-from envs.sandboxes.server.call_connection import ServerCall
+from envs.sandboxes.server.cursor import ServerCall
 from envs.sandboxes.server.row_log import Chains, RowLog
 from envs.types import Pins, RowChange, StateDiff
 
@@ -100,9 +100,7 @@ class ServerTemplate(Template, Generic[A, S]):
 
     @abstractmethod
     def make_engine(self, slot: S) -> sqlalchemy.Engine:
-        """Make SQLAlchemy's engine for all sandboxes of the template; the slot's session is asked
-        for the server's features.
-        """
+        """Make SQLAlchemy's engine for the sandboxes; the slot's session tells the features."""
 
     @classmethod
     def build(
@@ -242,9 +240,7 @@ class ServerSandbox(Sandbox, Generic[T, S]):
 
     @abstractmethod
     def prove(self, slot: S) -> None:
-        """Raise SandboxError where the copy's session was lost since the last call, and with it
-        maybe what the calls did.
-        """
+        """Raise SandboxError where the session, maybe with work, was lost since the last call."""
 
     @contextmanager
     def _contained(

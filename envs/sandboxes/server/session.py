@@ -27,9 +27,7 @@ def unsendable(sql: str) -> str | None:
 
 
 class ServerSession(ABC):
-    """One connection. Not for two threads at once, but :meth:`terminate` and :meth:`look`, which
-    are the watchdog's.
-    """
+    """One connection, for one thread, but :meth:`terminate` and :meth:`look`: the watchdog's."""
 
     def __init__(self) -> None:
         self.deadline: float | None = None
@@ -74,9 +72,7 @@ class ServerSession(ABC):
             self._hang_up()
 
     def look(self) -> None:
-        """Cut the line where the server does not end a statement, and see what a call's statement
-        takes of the server.
-        """
+        """Cut the line if the server does not end a statement; see what it takes of the server."""
         running = self._running
         if running is None:
             return

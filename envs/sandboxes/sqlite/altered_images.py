@@ -32,9 +32,7 @@ _STORED = 0
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """``rowid`` is a name of the hidden row number that no column has taken, ``gone`` the table of
-    the marked rows.
-    """
+    """``rowid``: a name of the hidden row number, free; ``gone``: the table of the marked rows."""
 
     name: str
     rowid: str

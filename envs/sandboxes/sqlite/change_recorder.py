@@ -34,9 +34,7 @@ Found = dict[Identity, tuple[Row | None, Row | None, Place, RowChange]]
 
 
 class ChangeRecorder:
-    """The first images of the rows that one call touches, and both ends of all rows that committed
-    calls changed.
-    """
+    """First images of the rows a call touches, and both ends of those committed calls changed."""
 
     def __init__(
         self,

@@ -191,9 +191,7 @@ class Session:
         raw.convert_binding = adapt
 
     def trace(self, cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:
-        """Note the statement before its first step: the only moment at which apsw describes a
-        result without rows.
-        """
+        """Note the statement before its first step: only then apsw describes an empty result."""
         if self.begun:
             return True  # a comment behind the statement
         self.begun = True
@@ -211,9 +209,7 @@ class Session:
         return seen
 
     def speak(self, sql: str) -> None:
-        """Execute a statement of our own (BEGIN, COMMIT ...) that the guard would refuse; raises
-        :class:`Error`.
-        """
+        """Execute a statement of our own (BEGIN ...) that the guard refuses; raises Error."""
         self.guard.trusted = True
         try:
             self.raw.execute(sql, prepare_flags=_OURS)

@@ -2,24 +2,62 @@
 (see :mod:`envs.sandboxes.contained`).
 """
 
+# pyright: reportPrivateUsage=false
+# ruff: noqa: SLF001 SQLAlchemy caches the same thing for its own constructs, in an attribute of the
+# compiled statement.
+
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import sqlalchemy
+from sqlalchemy.dialects.sqlite.base import SQLiteExecutionContext
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import ResourceClosedError
 
-from envs.sandboxes.contained import (
-    ContainedConnection,
-    ContainedTransactions,
-    sandbox_engine,
-)
+from envs.sandboxes.contained import ContainedConnection, ContainedTransactions, sandbox_engine
 from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from envs.sandboxes.sqlite.dbapi import ApswCursor, Call, Session
-from envs.sandboxes.sqlite.results import SandboxContext
+
+KEPT = 8
+"""So many sets of columns of one statement; tables of one name in several worlds make several."""
+
+_KEPT = "_envs_by_columns"
+
+
+class SandboxContext(SQLiteExecutionContext):
+    """One execution of a statement: the presentation of a textual statement's rows, computed once.
+
+    SQLAlchemy computes it for ``text()`` at each execution, a good part of the cost of a small
+    query, since the columns of ``SELECT *`` may differ the next time. Here it is cached under the
+    statement and the columns that the driver names. The cache goes with the compiled statement.
+    """
+
+    def _setup_result_proxy(self) -> Any:
+        compiled: Any = self.compiled
+        columns: Any = self.cursor.description
+        if (
+            columns is None
+            or compiled is None
+            or not self.is_text
+            or compiled._result_columns
+            or self.execution_options
+        ):
+            return super()._setup_result_proxy()
+        kept: dict[Any, Any] = compiled.__dict__.setdefault(_KEPT, {})
+        known = kept.get(columns)
+        if known is not None:
+            self.compiled = known
+            return super()._setup_result_proxy()
+        result = super()._setup_result_proxy()
+        if len(kept) < KEPT:
+            known = copy.copy(compiled)
+            known._cached_metadata = result._metadata
+            kept[columns] = known
+        return result
 
 
 class CallConnection(ContainedConnection):

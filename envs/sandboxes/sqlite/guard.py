@@ -88,9 +88,7 @@ _REASONS = {
 
 
 class SqliteGuard:
-    """One sandbox's guard: installed once on its connection, and set before each call to the call's
-    permissions.
-    """
+    """A sandbox's guard: installed once, set before each call to the call's permissions."""
 
     def __init__(self) -> None:
         self.read_only = False

@@ -61,9 +61,7 @@ class Base:
             os.close(descriptor)
 
     def share(self) -> int:
-        """Return a file descriptor under which another process can have this base without a copy;
-        it belongs to the base.
-        """
+        """The base's file descriptor, under which another process can have it without a copy."""
         with self._sharing:
             if self._shared is None:
                 file = os.memfd_create("base") if sys.platform == "linux" else _unnamed_file()
@@ -255,9 +253,7 @@ disk to wait for.
 
 
 def connect(pages: Pages, growth: int) -> apsw.Connection:
-    """Connect to a database that nobody else has open, and that may grow by so many bytes beyond
-    its base.
-    """
+    """Connect to a database that nobody else has open; it may grow so many bytes past its base."""
     name = f"/{next(_numbers)}"
     _vfs.announced[name] = pages
     raw = apsw.Connection(name, vfs=VFS_NAME)

@@ -61,9 +61,7 @@ class RandomStream:
         return int.from_bytes(self._block()[:8], "big", signed=True)
 
     def randomblob(self, *sizes: Any) -> bytes:
-        """As many pseudo-random bytes as asked for; one byte for sizes below 1, as SQLite does.
-        TooBigError past MAX_BLOB.
-        """
+        """Pseudo-random bytes; one for sizes below 1, as in SQLite. TooBigError past MAX_BLOB."""
         count = max(1, int(sizes[0])) if isinstance(sizes[0], int | float) else 1
         if count > MAX_BLOB:
             error = apsw.exception_for(apsw.SQLITE_TOOBIG)

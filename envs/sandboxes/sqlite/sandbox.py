@@ -317,9 +317,7 @@ class SqliteSandbox(Sandbox):
         return changes
 
     def subprocess_call(self, pool: Pool, call: ToolCall, limits: Limits) -> ToolOutcome:
-        """See :meth:`Sandbox.subprocess_call`. A call that was killed has a result: it took too
-        long, or too much memory.
-        """
+        """See :meth:`Sandbox.subprocess_call`. A killed call has a result: too slow or large."""
         self._claim("a sandbox runs one call at a time")
         try:
             pages = self._pages

@@ -77,9 +77,7 @@ class SqliteTable:
 
     @functools.cached_property
     def select_one(self) -> str:
-        """Return the statement that reads the row of one identity: a rowid, or the primary key of a
-        WITHOUT ROWID table.
-        """
+        """The statement that reads an identity's row: by rowid, or by its primary key without."""
         if self.rowid is not None:
             return f"{self.select} WHERE {quoted(self.rowid)} = ?"
         return (
@@ -134,9 +132,7 @@ def _rowid_name(raw: apsw.Connection, table: str, columns: list[str]) -> str:
 
 
 def _alias(raw: apsw.Connection, table: str) -> str | None:
-    """The column that is the row's number under another name: an INTEGER PRIMARY KEY, which has no
-    index of its own.
-    """
+    """The rowid under another name: an INTEGER PRIMARY KEY, which has no index of its own."""
     found = raw.execute(
         "SELECT x.name FROM pragma_table_xinfo(?1) x WHERE x.pk = 1 AND upper(x.type) = 'INTEGER'"
         " AND NOT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')",

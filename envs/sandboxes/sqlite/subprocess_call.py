@@ -117,9 +117,7 @@ def ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
 
 
 def killed(lost: ChildLost, tables: Mapping[str, Table]) -> ToolResult:
-    """The result of a call whose process is gone: the words of SQLite's own interrupt, or of the
-    end of its memory.
-    """
+    """The result of a call whose process is gone, in the words of SQLite's interrupt or memory."""
     late = lost.late or lost.signal in {signal.SIGALRM, signal.SIGXCPU}
     code, name, words = (
         (apsw.SQLITE_INTERRUPT, "SQLITE_INTERRUPT", "interrupted")

@@ -31,9 +31,7 @@ MAX_CHARACTERS = 4_000_000
 
 @dataclass(slots=True)
 class Rows:
-    """``shown`` are the first rows; ``count`` is the number of all that were read, ``more`` says
-    that there are others.
-    """
+    """``shown`` are the first rows of the ``count`` that were read; ``more``: there are others."""
 
     columns: list[str]
     shown: list[list[object]] = field(default_factory=list[list[object]])

@@ -16,10 +16,7 @@ _COMPARES = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
 
 def doubts(
-    sql: str,
-    dialect: str,
-    types: Mapping[str, str],
-    rows: Sequence[Sequence[object]],
+    sql: str, dialect: str, types: Mapping[str, str], rows: Sequence[Sequence[object]]
 ) -> list[str]:
     """The tags of a query: what may set apart two answers that a person takes for one.
 

@@ -128,9 +128,7 @@ def joins_of(select: exp.Expr) -> Iterator[exp.Join]:
 
 
 def is_always_true(condition: exp.Expr) -> bool:
-    """Tell whether a condition is a constant other than false, 0 and NULL, or compares each column
-    with itself only.
-    """
+    """Whether a condition is a constant but false, 0, NULL, or compares columns with themselves."""
     same = condition.transform(_same)
     try:
         folded = simplify(same)

@@ -14,15 +14,7 @@ from sqlglot import exp
 
 from envs.tools.sql.critic.critic import DIALECTS, parse
 
-_BY_ROW = (
-    exp.RowNumber,
-    exp.Lag,
-    exp.Lead,
-    exp.FirstValue,
-    exp.LastValue,
-    exp.NthValue,
-    exp.Ntile,
-)
+_BY_ROW = (exp.RowNumber, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.Ntile)
 """Window functions whose value depends on the order of rows with equal sort keys."""
 
 
