@@ -49,7 +49,7 @@ _WHY: Mapping[str, str] = {
     # Mirrowel/LLM-API-Key-Proxy#86, lbjlaq/Antigravity-Manager#61, 2025-12 and 2026-01
     "other": f"Gemini refuses the request; {_SAID}",
 }
-"""What comes of a keyword, by server; the comments name source and date."""
+"""The fate of a keyword, by server; the comments name source and date."""
 
 
 def sent(parameters: Mapping[str, Json]) -> dict[str, Json]:
@@ -70,7 +70,7 @@ class Change(NamedTuple):
 
 
 def beyond(parameters: Mapping[str, Json]) -> list[Change]:
-    """What :func:`sent` changes; empty for a schema that is sent as it is."""
+    """Return the changes of :func:`sent`; empty for a schema that is sent as it is."""
     walk = _Walk()
     walk.root(parameters)
     return walk.found

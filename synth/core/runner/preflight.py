@@ -1,4 +1,4 @@
-"""What the operator is told where an endpoint refuses the first call."""
+"""The message to the operator where an endpoint refuses the first call."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def export(
     the forms of calls (None: the template's or the target's), ``keep_submit`` leaves the tool
     ``submit`` in, which prompts for an environment always keep. ``template`` names a chat template,
     a preset or a file: rows that it does not render truly are left out. ``tokenizer`` is the
-    model's ``tokenizer.json``, by which rows are counted; those of more than ``max_tokens`` are
+    model's ``tokenizer.json``, by which rows are counted; longer ones than ``max_tokens`` are
     left out, or (``long="refuse"``) end the export. ``plain`` writes JSON columns of Parquet as
     texts, for ``datasets`` 3 and 4; a name that ends in ``.jsonl`` writes JSON lines. ``options``
     are the exporter's own.

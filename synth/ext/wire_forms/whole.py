@@ -1,4 +1,4 @@
-"""What an answer lacks is said in one form, whatever reader finds it."""
+"""One error for a part that an answer lacks, whatever reader finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What known servers refuse in requests that others take, and the option that mends it.
+"""Refusals of known servers, and the option that mends each.
 
 Each row was read at its source on its date; :doc:`endpoints` shows the same table. To add one:
 write the words by which the refusal is known, and what an operator sets.
@@ -123,7 +123,7 @@ DIALECTS = (
 
 
 def advice(status: int, words: str, base: str, echoed: str | None = None) -> str:
-    """What to do about a refusal with these words; empty if nothing is known. ``echoed`` is the key
+    """Return the remedy for a refusal with these words; empty if none is known. ``echoed`` is the key
     under which reasoning was sent back.
     """
     if echoed is not None and re.search(rf"\b{re.escape(echoed)}\b", words):
