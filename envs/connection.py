@@ -226,8 +226,13 @@ def open_engine(
     engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
     fix_settings(engine)
     if driver_of(url) == "mariadb":
-        event.listen(engine, "do_connect", _connect_in_time)
+        bound_connects(engine)
     return engine
+
+
+def bound_connects(engine: sqlalchemy.Engine) -> None:
+    """Let the connects of an engine of PyMySQL end after their timeout, whatever the server does."""
+    event.listen(engine, "do_connect", _connect_in_time)
 
 
 def _connect_in_time(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import sqlalchemy
 from pymysql.constants import CLIENT
 from pymysql.cursors import SSCursor
 
+from envs.connection import bound_connects
 from envs.sandboxes.attached.access import CONNECT_S, ONLY_READS, QUERIES, Access, first_word
 from envs.sandboxes.mariadb import statement_guard
 from envs.sandboxes.mariadb.wire import abandon
@@ -34,7 +35,13 @@ class MariaDBAccess(Access):
     def engine_options(self) -> dict[str, Any]:
         flags = int(str(self.url.query.get("client_flag", 0)))
         own = {"client_flag": flags & ~CLIENT.MULTI_STATEMENTS, "local_infile": False}
-        return {"connect_args": {"connect_timeout": CONNECT_S, **own}}
+        limit = {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
+        return {"connect_args": {**limit, **own}}
+
+    def engine(self) -> sqlalchemy.Engine:
+        engine = super().engine()
+        bound_connects(engine)
+        return engine
 
     def begin(self, raw: Any, timeout_ms: int | None) -> None:
         ms = timeout_ms or 0

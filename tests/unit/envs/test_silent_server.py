@@ -12,6 +12,8 @@ import pytest
 from envs.connection import DatabaseConnectionConfig
 from envs.errors import DatabaseConfigError
 from envs.reseed import reseed
+from envs.sandboxes.attached.engine import AttachedOptions
+from envs.sandboxes.attached.template import attach
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from synth.core.foundation.shipped import find_world
 from synth.ext.authoring.source import Extract, from_url
@@ -48,10 +50,14 @@ def _reflect(url: str) -> None:
     from_url(url, Extract(), secret=True)
 
 
+def _attached(url: str) -> None:
+    attach(DatabaseTarget(url), AttachedOptions())
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
-@pytest.mark.parametrize("connect", [_check, _sandboxes, _leftovers, _reseed, _reflect])
+@pytest.mark.parametrize("connect", [_check, _sandboxes, _leftovers, _reseed, _reflect, _attached])
 def test_a_silent_server_is_given_up(
     engine: str,
     connect: Callable[[str], None],
@@ -61,5 +67,5 @@ def test_a_silent_server_is_given_up(
 ) -> None:
     url = f"{engine}://me@127.0.0.1:{port}/d?connect_timeout={LIMIT_S}"
     monkeypatch.setenv("DSN", url)
-    with pytest.raises(DatabaseConfigError, match="cannot connect"):
+    with pytest.raises(DatabaseConfigError, match=r"cannot (connect|read)"):
         connect(url)
