@@ -1,6 +1,4 @@
-"""Databases as environments for agents: worlds, sandboxes, tools, row-level diffs. Knows no
-model.
-"""
+"""Databases as environments for agents: worlds, sandboxes, tools, diffs. Knows no model."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

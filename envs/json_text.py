@@ -1,6 +1,4 @@
-"""JSON as it is shown, sent and kept: compact, in the order of its keys, nothing escaped beyond
-need.
-"""
+"""JSON as it is shown, sent and kept: compact, keys in order, nothing escaped beyond need."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""An environment over a live database: one tool call is one transaction on the rollout's own
-sandbox.
-"""
+"""An environment over a live database: a tool call is one transaction on the rollout's sandbox."""
 
 from __future__ import annotations
 

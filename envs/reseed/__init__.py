@@ -1,6 +1,4 @@
-"""(Re)create a world's database from its schema.sql and seed.sql, and replace nothing that this did
-not make.
-"""
+"""(Re)create a world's database from schema.sql and seed.sql; replace nothing not made so."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tables and other objects that a script creates, and those that it only changes: parsed from its
-statements, not run.
-"""
+"""Objects that a script creates, and those it only changes: parsed from its statements, not run."""
 
 from __future__ import annotations
 

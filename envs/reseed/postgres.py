@@ -1,6 +1,4 @@
-"""A world inside a PostgreSQL database, in one transaction: either all of it, or nothing has
-changed.
-"""
+"""A world in a PostgreSQL database, in one transaction: all of it, or nothing has changed."""
 
 from __future__ import annotations
 

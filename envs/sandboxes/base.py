@@ -139,10 +139,7 @@ class TestSuiteDatabases:
         self._end: int | None = None
 
     def __iter__(self) -> Iterator[Template]:
-        """Yield them all, the same ones in the same order each time.
-
-        Raises the errors of building a template.
-        """
+        """Yield all, in the same order each time. Raises the errors of building a template."""
         for index in itertools.count():
             with self._lock:
                 if index == self._end:

@@ -1,6 +1,4 @@
-"""Run a .sql file as the database's own client would: see :func:`run_script`, and :func:`split` for
-the parts.
-"""
+"""Run a .sql file as the database's own client would (:func:`run_script`), or :func:`split` it."""
 
 from __future__ import annotations
 

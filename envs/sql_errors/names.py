@@ -1,6 +1,4 @@
-"""The names that an error's words hold: which column or table is missing, in whatever language they
-are.
-"""
+"""The names that an error's words hold: which column or table is missing, in any language."""
 
 from __future__ import annotations
 

@@ -97,9 +97,7 @@ OTHER_WORDS = _words(
 """For the databases of all other dialects: DuckDB's, Spark's and what most have in common."""
 
 POSTGRES_KEYWORDS = _words((_JOIN, r"JOIN/ON|JOIN/USING"), (_AGGREGATE, r"GROUP BY"))
-"""SQL's own words in PostgreSQL's messages, which tell apart what one routine raises; they are the
-same in every language.
-"""
+"""SQL's own words in messages: they tell apart what one routine raises, in every language."""
 
 POSTGRES_DRIVERS = _words(
     (

@@ -116,10 +116,7 @@ class DeclaredToolSet:
 
 
 def read_tools_yaml(file: Path, text: str) -> list[DeclaredTool | DeclaredToolSet]:
-    """The entries of a tools.yaml, in their order.
-
-    Raises :class:`~envs.errors.WorldError` with the file and the line of the first mistake.
-    """
+    """The entries of a tools.yaml, or WorldError with the line of the first mistake."""
     try:
         node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
         raw: object = yaml.safe_load(text)

@@ -22,9 +22,7 @@ from envs.sandboxes.base import find_engine
 from envs.world.world_file import WORLD_FILE, read_world_file
 
 SUFFIXES = frozenset({".sql", ".py", ".yaml", ".yml", ".md", ".json", ".csv", ".txt"})
-"""Files that make a world, beside :data:`PHRASINGS`; everything else (databases, caches, keys)
-neither counts nor travels.
-"""
+"""Files that make a world, beside :data:`PHRASINGS`; others neither count nor travel."""
 
 PHRASINGS = "phrasings.jsonl"
 """The file of a world with other words for its users, which counts as well."""
@@ -32,9 +30,7 @@ PHRASINGS = "phrasings.jsonl"
 _SHARED_SUFFIXES = frozenset({".sql", ".json", ".csv", ".txt"})
 
 _NEVER_SHARED = frozenset({"executors.py", "tasks.py", "rewards.py"})
-"""Modules that a world loader reads by name: in an archive they would add tools, tasks or rewards
-that the world does not have.
-"""
+"""Modules that a world loader reads by name: in an archive they would add what is not its own."""
 
 
 def world_files(folder: Path) -> dict[str, Path]:

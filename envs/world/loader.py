@@ -31,11 +31,7 @@ __all__ = ["SUBPROCESS_SERVICE", "World", "load_world", "world_digest", "world_f
 
 
 def load_world(path: str | Path) -> World:
-    """Load a world's folder.
-
-    Raises :class:`~envs.errors.WorldError` with the file, and the line where it is known, for the
-    first mistake.
-    """
+    """Load a world's folder, or :class:`~envs.errors.WorldError` with file and line, if known."""
     folder = Path(path).resolve()
     if not folder.is_dir():
         raise WorldError("world folder not found", folder)

@@ -1,6 +1,4 @@
-"""A query asked of a sandbox for its whole answer: read-only, under the guards, where free SQL
-runs, whoever wrote it.
-"""
+"""A query asked of a sandbox for its whole answer: read-only, guarded, where free SQL runs."""
 
 from __future__ import annotations
 
@@ -83,6 +81,4 @@ _TOOL = Tool(
     free_sql=True,
 )
 ASKING = Toolbox([_TOOL])
-"""What has to be loaded where queries are asked, beside a world's own tools; none of those may have
-its tool's name.
-"""
+"""To be loaded where queries are asked, beside a world's own tools, none of its tool's name."""

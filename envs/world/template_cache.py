@@ -1,6 +1,4 @@
-"""The templates of one world, a universe each: built on first use, and no more of them open than it
-takes.
-"""
+"""The templates of one world, one per universe: built on first use, and only so many open."""
 
 from __future__ import annotations
 

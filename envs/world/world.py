@@ -20,7 +20,7 @@ from envs.quoting import quoted
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.scripts import Dialect
-from envs.scripts.run import Watch, run_script
+from envs.scripts.run import run_script
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins
@@ -119,8 +119,9 @@ class World:
         if find_engine(engine).attaches:
             return self._attached_template(engine, universe, place)
         if self.databases:
-            return self._file_template(engine, universe)
-        template = self._build(engine, universe, place)
+            template = self._file_template(engine, universe)
+        else:
+            template = self._build(engine, universe, place)
         template.siblings = TestSuiteDatabases(
             partial(self._sibling, template, engine, universe, place)
         )
@@ -176,11 +177,7 @@ class World:
             raise WorldError(
                 f"there are {len(self.databases)} databases, and none is number {universe}", file
             )
-        template = database_template(self.databases[universe])
-        template.siblings = TestSuiteDatabases(
-            partial(self._sibling, template, engine, universe, None)
-        )
-        return template
+        return database_template(self.databases[universe])
 
     def _sibling(
         self,
@@ -265,15 +262,11 @@ def _written(schema: Path, seed: Path, query: str, row_id: int) -> tuple[Path, i
 
     def load(connection: Any) -> None:
         run_script(schema, connection, "sqlite")
-        run_script(seed, connection, "sqlite", _watch(connection, query, row_id, found))
+        run_script(seed, connection, "sqlite", partial(watch, connection))
 
-    SqliteTemplate.build(load).close()
-    return found[0] if found else (seed, None)
-
-
-def _watch(connection: Any, query: str, row_id: int, found: list[tuple[Path, int]]) -> Watch:
-    def watch(file: Path, line: int) -> None:
+    def watch(connection: Any, file: Path, line: int) -> None:
         if not found and connection.execute(query, (row_id,)).fetchone() is not None:
             found.append((file, line))
 
-    return watch
+    SqliteTemplate.build(load).close()
+    return found[0] if found else (seed, None)

@@ -32,10 +32,7 @@ class HiveAccess(Access):
         self._deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
-        """Rows of a statement that the server is told to end when its time is over.
-
-        Raises TimeoutError.
-        """
+        """Rows of a statement that the server ends after its time. Raises TimeoutError."""
         cursor.execute(sql, parameters, async_=True)
         while (status := cursor.poll()).operationState in _AT_WORK:
             if self._deadline is not None and time.monotonic() > self._deadline:

@@ -1,6 +1,4 @@
-"""The tables of a MariaDB template and the rest of its schema, as statements that make a copy of
-it.
-"""
+"""A MariaDB template's tables and the rest of its schema, as statements that make a copy."""
 
 from __future__ import annotations
 

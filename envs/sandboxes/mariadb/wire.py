@@ -23,9 +23,7 @@ else:
 UNBOUNDED = float("inf")
 
 LOST = frozenset({0, 1053, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055, 4031})
-"""The errors after which a connection is unusable: PyMySQL's own, the server's shutdown and
-network, and a killed session.
-"""
+"""Errors after which a connection is unusable: PyMySQL's, shutdown, network, a killed session."""
 
 TOO_LARGE = 1153
 

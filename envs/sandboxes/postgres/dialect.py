@@ -1,6 +1,4 @@
-"""SQLAlchemy over a PostgreSQL sandbox: a cursor that obeys a call's limits, and the dialect that
-drives it.
-"""
+"""SQLAlchemy over a PostgreSQL sandbox: a cursor that obeys a call's limits, and the dialect."""
 
 from __future__ import annotations
 

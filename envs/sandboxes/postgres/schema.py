@@ -28,9 +28,7 @@ _LOADED = frozenset(
 """Types (and arrays of them) with a form of their own in JSON; all others are their text."""
 
 UNREADABLE = (psycopg.Error, ValueError, OverflowError, RecursionError)
-"""Errors of psycopg for a value that Python cannot represent: infinity, a date before Christ, JSON
-that nests too deeply.
-"""
+"""psycopg's errors for what Python cannot represent: infinity, a date BC, JSON too deep."""
 
 _FIELD = re.compile(r'"((?:[^"\\]|""|\\.)*)"|([^,]*)', re.DOTALL)
 _ESCAPED = re.compile(r'""|\\(.)', re.DOTALL)

@@ -43,9 +43,7 @@ VIEWS_DENIED = (
 """Names of other sandboxes, and of what else is on the server."""
 
 MAX_CHANGED_BYTES = 64_000_000
-"""Text of the rows, before and after, that one call may change: all of it comes to this process,
-however small on disk.
-"""
+"""Text of the rows that one call may change, before and after: it comes to this process."""
 
 _INSTALL = """
 CREATE SCHEMA envs_guard;
@@ -156,9 +154,7 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA envs_load FROM PUBLIC;
 EXTENSIONS = (
     "autoinc", "bloom", "earthdistance", "insert_username", "intagg", "moddatetime", "refint",
 )  # fmt: skip
-"""Extensions that PostgreSQL trusts to superusers only, though they reach nothing but rows: types,
-indexes and triggers.
-"""
+"""Extensions that PostgreSQL trusts to superusers, though they reach rows only."""
 
 
 def prepare_loading(db: psycopg.Connection[Any]) -> None:

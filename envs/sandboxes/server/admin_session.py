@@ -1,6 +1,4 @@
-"""The administrator's connections of a process to a server, and the end of all that it made
-there.
-"""
+"""The administrator's connections of a process to a server, and the end of all it made there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A tool call on a server (see :mod:`envs.sandboxes.contained`), and its cursor: PEP 249 over the
-one result that it holds.
-"""
+"""A tool call on a server, as :mod:`envs.sandboxes.contained` has it, and its cursor."""
 
 from __future__ import annotations
 

@@ -205,10 +205,7 @@ T = TypeVar("T", bound=ServerTemplate[Any, Any])
 
 
 class ServerSandbox(Sandbox, Generic[T, S]):
-    """One rollout's database on a server.
-
-    A fork gets ``log`` and ``calls`` from its original.
-    """
+    """One rollout's database on a server. A fork gets ``log`` and ``calls`` from its original."""
 
     in_place = False
 

@@ -43,9 +43,7 @@ KNOWN, KNOWN_LENGTH = 200, 2_000
 """So many statements of a session, and so long ones, are looked at by its tracer once only."""
 
 _OURS = apsw.SQLITE_PREPARE_PERSISTENT
-"""Marks the sandbox's own statements: what is cached under the mark is never found for the SQL of a
-call, which has none.
-"""
+"""Marks the sandbox's own statements: what is cached under it is never found for a call."""
 
 _BLANK = re.compile(r"(?:[\s;]|--[^\n]*(?:\n|\Z)|/\*(?>.*?(?:\*/|\Z)))*+", re.DOTALL)
 """Blanks and comments. Atomic: no second try lets a comment swallow a statement."""
@@ -185,9 +183,7 @@ class Session:
         self.writes = False
         self.begun = False
         self.known: dict[str, tuple[tuple[Any, ...] | None, bool]] = {}
-        """Statements that the tracer has let pass: what they give, and whether they write. The
-        schema is fixed.
-        """
+        """Statements the tracer let pass: what they give, if they write. The schema is fixed."""
         raw.convert_binding = adapt
 
     def trace(self, cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:

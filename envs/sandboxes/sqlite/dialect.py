@@ -1,6 +1,4 @@
-"""SQLAlchemy over a SQLite sandbox: one engine for the process, and the connection of a tool call
-(see :mod:`envs.sandboxes.contained`).
-"""
+"""SQLAlchemy over a SQLite sandbox: one engine for the process, a connection per tool call."""
 
 # pyright: reportPrivateUsage=false
 # ruff: noqa: SLF001 SQLAlchemy caches the same thing for its own constructs, in an attribute of the

@@ -247,9 +247,7 @@ _numbers = itertools.count()
 _SETTINGS = (
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"
 )
-"""Alone on its file, a connection keeps its cache from one transaction to the next, and there is no
-disk to wait for.
-"""
+"""Alone on its file, a connection keeps its cache between transactions; no disk to wait for."""
 
 
 def connect(pages: Pages, growth: int) -> apsw.Connection:

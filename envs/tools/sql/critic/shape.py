@@ -1,6 +1,4 @@
-"""Statements whose names are all right and whose shape is not: joins without a condition,
-aggregates beside plain columns.
-"""
+"""Statements of right names and wrong shape: joins without a condition, ungrouped columns."""
 
 from __future__ import annotations
 
