@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from envs.errors import EnvsError
 from envs.types import ToolCall
 from synth.core.agent import events
 from synth.core.agent.completion_reading import CompletionReading, read
-from synth.core.agent.event_stream import EventStream
 from synth.core.agent.events import AgentEvent
 from synth.core.agent.memory import ConversationMemory
 from synth.core.agent.rollout_result import AgentLimits, AgentRun, user_event
@@ -24,9 +23,13 @@ from synth.core.types.reply import Act
 from synth.errors import ContextOverflow, ModelError, OperatorError
 from synth.middleware import AgentMiddleware, StopAgent
 from synth.model import Completion, Conversation, first_answer, missing_answer
+from synth.plugins import resolve
 from synth.task import Message
 from synth.user import UserTurn
 from synth.verdict import StopReason
+
+if TYPE_CHECKING:
+    from synth.core.agent.event_stream import EventStream
 
 
 class Say(Protocol):
@@ -150,7 +153,9 @@ class ReactAgent:
         Leaving early cancels the rollout and waits until it has cleaned up. Raises the exceptions
         of :meth:`run`, after the last event.
         """
-        event_stream = self._event_stream = self._event_stream or EventStream()
+        if (event_stream := self._event_stream) is None:
+            event_stream = resolve("synth.core.agent.event_stream:EventStream")()
+            self._event_stream = event_stream
         feed = event_stream.subscribe()
         task = asyncio.create_task(self.run(messages, say))
         task.add_done_callback(lambda _: feed.end())

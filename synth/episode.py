@@ -39,7 +39,6 @@ from envs.world.loader import World
 from envs.world.query import ANSWER_LIMITS, QueryResult, ask
 from synth.agent import ReactAgent
 from synth.core.agent.assistant_message import parse_assistant_message
-from synth.core.agent.event_stream import EventStream
 from synth.core.agent.rollout_result import AgentLimits
 from synth.core.agent.state import RolloutIdentity, ToolInfo
 from synth.core.agent.submit_tool import due_answer, submit_toolbox
@@ -72,6 +71,7 @@ from synth.user import User, UserConversation, UserTurn
 from synth.verdict import Verdict
 
 if TYPE_CHECKING:
+    from synth.core.agent.event_stream import EventStream
     from synth.core.renaming.translator import RenamingLayer
 
 T = TypeVar("T")

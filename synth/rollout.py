@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from envs.types import Limits
 from envs.world.loader import World
 from envs.world.template_cache import Templates
-from synth.core.agent.event_stream import EventStream
 from synth.core.agent.memory import segments
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import RolloutIdentity
@@ -30,6 +29,7 @@ from synth.verdict import Outcome
 from synth.wrapper import RolloutWrapper, wrapped, wrapped_probe
 
 if TYPE_CHECKING:
+    from synth.core.agent.event_stream import EventStream
     from synth.core.runner.audit_files import AuditLog
 
 

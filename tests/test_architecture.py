@@ -188,6 +188,7 @@ LAZY = {
     ("synth/worker.py", "synth.core.runner.audit_files:AuditLog"): "few runs keep an audit",
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:RenamingLayer"): RENAMED,
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
+    ("synth/agent.py", "synth.core.agent.event_stream:EventStream"): "a run has no listener",
     ("synth/episode.py", "synth.core.dataset.transcript_html:episode_html"): NOTEBOOK,
     ("synth/core/dataset/reader.py", "synth.core.dataset.transcript_html:families_html"): NOTEBOOK,
     (
