@@ -213,10 +213,6 @@ LAZY = {
         "synth.ext.exporters.rendering.gate:RenderGate",
     ): "jinja2 is an extra",
     (
-        "synth/ext/exporters/exporting.py",
-        "synth.ext.exporters.rendering.masks:TokenCount",
-    ): "jinja2 and tokenizers are an extra",
-    (
         "synth/ext/exporters/tokens.py",
         "synth.ext.exporters.rendering.masks:TokenMasks",
     ): "jinja2 and tokenizers are an extra",
