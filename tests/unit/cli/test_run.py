@@ -98,7 +98,7 @@ def test_info_names_the_files_that_are_composed(capsys, tmp_path):
     out = capsys.readouterr().out
     assert str(tmp_path) in out
     assert "model/mine -> model" in out
-    assert "model: mine, openai, replay, scripted" in out
+    assert "model: anthropic, mine, openai, replay, responses, scripted" in out
 
 
 def test_a_primary_config_of_ones_own(capsys, tmp_path):

@@ -145,7 +145,7 @@ def test_everything_wrong_is_said_at_once():
         "a,b=c: cannot be read",
         "tasks: an override is key=value",
         "tasks.cuont: unknown key; did you mean tasks.count?",
-        "model=opnai: no such choice; did you mean openai? (there are: openai, replay, scripted)",
+        "model=opnai: no such choice; did you mean openai? (there are: anthropic,",
         (
             "output.dir=a,b: several values; to sweep over them add -m, for a list write"
             " 'output.dir=[a,b]'"
@@ -155,7 +155,7 @@ def test_everything_wrong_is_said_at_once():
         "hydra.sweep.dir: of Hydra's own settings only hydra.searchpath is used here; -m runs",
         "env@world=ehr_db: packages (@)",
         "~tasks.count: a key cannot be taken away",
-        "model={name: x}: takes one of: openai, replay, scripted",
+        "model={name: x}: takes one of: anthropic, openai,",
         "model.temperature: must be a number, not 'hot'",
         "tasks.count: must be more than 0, not 0",
         "seed: must be a whole number, not ''",
