@@ -1,4 +1,4 @@
-"""What the rows of one split share with those of another, for the card."""
+"""Tasks and requests that the splits of a dataset share, for its card."""
 
 from __future__ import annotations
 
