@@ -113,8 +113,8 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     {"submit": {"count": len(found), "mean": "{mean}"}},
                     {
                         "say": (
-                            f"{len(found)} active patients of {{clinician}} have a result of"
-                            f" {{test}}; the mean is {shown}."
+                            f"The mean {{test}} of {{clinician}}'s active patients is {shown},"
+                            f" from {len(found)} latest results."
                         )
                     },
                 ],

@@ -96,9 +96,8 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
                             f" {refunded / 100:.2f} EUR."
                         ),
                         (
-                            f"Settled: {refunded / 100:.2f} EUR refunded, {len(over)} of"
-                            f" {len(found)}"
-                            " with a supervisor."
+                            f"Settled: {refunded / 100:.2f} EUR refunded. With a supervisor:"
+                            f" {', '.join(over) or 'none'}."
                         ),
                     ]
                 },

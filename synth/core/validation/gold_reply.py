@@ -79,6 +79,8 @@ def gold_reply(
     for index, (step, names) in enumerate(stated):
         for name in sorted(names_in(step.text, "$") & names.keys() - {TODAY}):
             value, key = names[name], f"{name} {index}"
+            if value is None:
+                continue
             label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
             facts[key] = label
             if name in step.always and (fact := learned.fact(label)) is not None:

@@ -15,9 +15,6 @@ from synth.ext.variety.composition import Manner, compose, fit_in_message, setti
 from synth.source import TaskPool
 from synth.task import Task
 
-SIZES = (2, 3)
-"""Numbers of requests that a composed task may have."""
-
 MANNERS: Mapping[str, Sequence[Manner]] = {
     "turns": ("turns",),
     "message": ("message",),

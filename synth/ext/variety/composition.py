@@ -1,4 +1,4 @@
-"""Composed tasks: two or three tasks of different families, asked in one conversation.
+"""Composed tasks: two to eight tasks of different families, asked in one conversation.
 
 Asked by turns, the user brings the next request once the agent has reported the end of the one
 before. Asked together, the first message holds all of them, in one sentence or in several. Gold is
@@ -142,7 +142,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int, manner: Manner = "tur
 
 def _part(task: Task, index: int, first: Task, draw: int, manner: Manner) -> Task:
     """A part under the clock of the first one, with names of topics and first words of its own."""
-    lead = LEADS[(draw >> (3 * index)) % len(LEADS)]
+    lead = LEADS[(draw + 3 * index) % len(LEADS)]
     opening = f"{lead} {task.prompt}" if index and manner == "turns" else task.prompt
     user = task.role
     names = {name: f"{name}{OF}{index + 1}" if index else name for name in user.every_topic}

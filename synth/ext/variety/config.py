@@ -22,6 +22,10 @@ ComposeAs = Literal["turns", "message", "both"]
 """How the requests of a composed task come (:data:`synth.ext.variety.composer.MANNERS`)."""
 
 
+SIZES = tuple("2345678")
+"""Numbers of requests of a composed task."""
+
+
 def composition(value: object) -> dict[str, float]:
     """The shares of composed tasks by their number of requests.
 
@@ -32,11 +36,11 @@ def composition(value: object) -> dict[str, float]:
     fine = [
         float(cast("float", share))
         for size, share in shares.items()
-        if size in {"2", "3"} and type(share) in {int, float} and 0 < cast("float", share) <= 1
+        if size in SIZES and type(share) in {int, float} and 0 < cast("float", share) <= 1
     ]
     if not fine or len(fine) < len(given) or sum(fine) > 1 + 1e-9:
         raise ValueError(
-            "must map 2 or 3 requests to their share of the tasks, at most 1 together, such as"
+            "must map 2 to 8 requests to their share of the tasks, at most 1 together, such as"
             " {2: 0.3, 3: 0.1}"
         )
     return {size: float(cast("float", share)) for size, share in sorted(shares.items())}
@@ -88,7 +92,7 @@ NEEDED = re.compile(r"needed\+(\d{1,3})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionConfig(ConfigSection):
-    """``compose`` is the share of tasks in which two or three families are asked one after another,
+    """``compose`` is the share of tasks in which two to eight families are asked one after another,
     such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
     come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
     ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate

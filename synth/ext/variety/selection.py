@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 
 from synth.core.foundation.hashing import digest
 from synth.core.tasks.grounding import turns
 from synth.errors import OperatorError, TaskError
-from synth.ext.variety.composer import MANNERS, SIZES, Composer
+from synth.ext.variety.composer import MANNERS, Composer
 from synth.ext.variety.composition import joined
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
@@ -175,7 +175,7 @@ class SelectedBlock(Block):
             family, number = turns(self.share, index - before)
             place = number if self.places is None else self.places[family][number]
             return self.source.task(family, place, self.seed)
-        size = self._size(before, composed)
+        size = self._composed_sizes[before]
         assert self.composer is not None, "a block with composed tasks has a composer"
         task = self.composer.candidate(before, size, attempt)
         if task is None:
@@ -189,11 +189,15 @@ class SelectedBlock(Block):
             raise TaskError(message)
         return task
 
-    def _size(self, index: int, composed: int) -> int:
-        """The number of requests of the ``index``-th composed task; sizes are spread evenly."""
-        bigger = self.composed.get(max(SIZES), 0)
-        more = index * bigger // composed != (index + 1) * bigger // composed
-        return max(SIZES) if more else min(SIZES)
+    @cached_property
+    def _composed_sizes(self) -> Sequence[int]:
+        """The number of requests of each composed task; sizes are spread evenly."""
+        spread = [
+            ((place + 0.5) / count, size)
+            for size, count in self.composed.items()
+            for place in range(count)
+        ]
+        return [size for _, size in sorted(spread)]
 
 
 def _balanced(

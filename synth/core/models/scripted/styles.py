@@ -58,12 +58,10 @@ LOOKING: Final = (
 )
 CHANGING: Final = (
     "I'll do that now.",
-    "Making the change now.",
     "I'm entering it.",
     "I'll take care of it now.",
     "I'll go ahead with it.",
     "All checked, so I'll do it now.",
-    "Then I'll make that change.",
     "Doing it now.",
 )
 """Words beside calls that read and calls that write. They claim nothing that is not so."""

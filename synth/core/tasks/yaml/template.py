@@ -28,8 +28,11 @@ _PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
 _SAVED = re.compile(rf"^\$({_DOTTED})$")
 _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 
-ROWS_SAID = 12
+ROWS_SAID = 20
 """The most rows of a result that a reply names, and that are asked of one."""
+
+UNITS = ("cents", "percent", "days")
+"""Ends of the names of figures that are said behind them."""
 
 BINDS = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL
@@ -238,7 +241,7 @@ def text_of(value: Json) -> str:
         items = cast("list[Json]", value)
         if items and all(isinstance(item, Mapping) for item in items):
             rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
-            more = ["and more"] if len(items) > ROWS_SAID else []
+            more = ["and others"] if len(items) > ROWS_SAID else []
             return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
@@ -250,9 +253,14 @@ def _row_text(row: Mapping[str, Json]) -> str:
     """The texts of an object, then its figures: one alone, several with their names."""
     figures = {key: item for key, item in row.items() if isinstance(item, int | float)}
     texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
-    named = [f"{key.replace('_', ' ')} {text_of(item)}" for key, item in figures.items()]
-    values = named if len(named) > 1 else [text_of(item) for item in figures.values()]
+    values = [_figure(key, item, named=len(figures) > 1) for key, item in figures.items()]
     return ": ".join(filter(None, [texts, ", ".join(values)]))
+
+
+def _figure(name: str, value: Json, *, named: bool) -> str:
+    """A figure with its unit, which is the end of its name, and its name where it has one."""
+    label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
+    return " ".join(filter(None, [label.replace("_", " ") * named, text_of(value), unit]))
 
 
 def rounded(value: Json) -> Json:

@@ -64,7 +64,9 @@ class Liar(Attacker):
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         said = scene.closing
-        if scene.task.end is not None and scene.task.end.changes:
+        parts = () if scene.task.asked_together else scene.task.parts
+        end = (*parts, scene.task)[len(parts) - 1 if parts else 0].end
+        if end is not None and end.changes:
             refused = "I refused your request, and nothing was changed."
             yield self._attack("denies the work", scene, refused)
             yield self._attack("takes it back", scene, f"{said} In the end nothing was changed.")
