@@ -13,7 +13,9 @@ from pathlib import Path
 
 from envs.errors import WorldError
 from envs.reseed.base import ReseedRefused, ReseedReport, Scripts
+from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
+from envs.world.broken_keys import check_keys
 from envs.world.seed_rows import insert_rows
 
 APPLICATION_ID = 0x53594E54
@@ -58,9 +60,11 @@ def _build(scripts: Scripts, path: Path) -> tuple[int, dict[str, int]]:
         # The file is worth nothing before it is whole: no sync until then.
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA journal_mode=MEMORY")
-        statements = sum(run_script(item, connection, "sqlite") for item in scripts.paths)
-        if scripts.rows:
-            statements += sum(insert_rows(connection, scripts.rows, "sqlite").values())
+        with bounded_load(lambda: path.stat().st_size, connection.interrupt):
+            statements = sum(run_script(item, connection, "sqlite") for item in scripts.paths)
+            if scripts.rows:
+                statements += sum(insert_rows(connection, scripts.rows, "sqlite").values())
+            check_keys(connection, scripts.paths[0], scripts.paths[-1])
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         names = [
             str(row[0])

@@ -13,10 +13,9 @@ from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, Program
 
 from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
-from envs.errors import ScriptError, WorldError
+from envs.errors import WorldError
 from envs.plugins import ENGINES, Extension, resolve
 from envs.processes import pool_of
-from envs.quoting import quoted
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.scripts import Dialect
@@ -24,6 +23,7 @@ from envs.scripts.run import run_script
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins
+from envs.world.broken_keys import check_keys
 from envs.world.files import find_script, world_digest
 from envs.world.package import WorldPackage
 from envs.world.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
@@ -144,7 +144,7 @@ class World:
             if rows is None:
                 run_script(seed, connection, kind.dialect)
                 if kind.dialect == "sqlite":
-                    _check_rows(connection, schema, seed)
+                    check_keys(connection, schema, seed)
             else:
                 insert_rows(connection, rows, kind.dialect)
             if alter is not None:
@@ -230,43 +230,3 @@ class World:
         return DatabaseExecutableEnvironment(
             self.toolbox, sandbox, template.tables, limits, pool, audit
         )
-
-
-def _check_rows(connection: Any, schema: Path, seed: Path) -> None:
-    """Raise :class:`ScriptError` with file and line of the statement that wrote the first row whose
-    foreign key leads to no row.
-
-    A key that its own declaration makes impossible is left to the tools that need it.
-    """
-    try:
-        broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    except connection.Error:
-        return
-    if broken is None:
-        return
-    table, row_id, parent, number = broken
-    if row_id is None:  # a table without rowid
-        raise ScriptError(f"a row of {table} breaks its foreign key to {parent}", seed)
-    keys = connection.execute(f"PRAGMA foreign_key_list({quoted(table)})").fetchall()
-    columns = [key[3] for key in sorted(keys, key=lambda key: key[1]) if key[0] == number]
-    where = f"FROM {quoted(table)} WHERE rowid = ?"
-    listed = ", ".join(map(quoted, columns))
-    cells = connection.execute(f"SELECT {listed} {where}", (row_id,)).fetchone()
-    values = ", ".join(f"{name}={cell!r}" for name, cell in zip(columns, cells, strict=True))
-    message = f"a row of {table} breaks a foreign key: {values} is in no row of {parent}"
-    raise ScriptError(message, *_written(schema, seed, f"SELECT 1 {where}", row_id))
-
-
-def _written(schema: Path, seed: Path, query: str, row_id: int) -> tuple[Path, int | None]:
-    found: list[tuple[Path, int]] = []
-
-    def load(connection: Any) -> None:
-        run_script(schema, connection, "sqlite")
-        run_script(seed, connection, "sqlite", partial(watch, connection))
-
-    def watch(connection: Any, file: Path, line: int) -> None:
-        if not found and connection.execute(query, (row_id,)).fetchone() is not None:
-            found.append((file, line))
-
-    SqliteTemplate.build(load).close()
-    return found[0] if found else (seed, None)
