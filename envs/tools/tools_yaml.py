@@ -115,18 +115,20 @@ class DeclaredToolSet:
             raise self.source.error(str(error), "builtin") from error
 
 
-def read_tools_yaml(file: Path, text: str) -> list[DeclaredTool | DeclaredToolSet]:
-    """The entries of a tools.yaml, or WorldError with the line of the first mistake."""
+def parsed_yaml(text: str, file: Path) -> tuple[Any, object]:
+    """The node and the value of a YAML document. Raises WorldError at the line of its mistake."""
     try:
-        node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
-        raw: object = yaml.safe_load(text)
+        return yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise WorldError(f"not valid YAML: {error.problem}", file, line) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that does not exist
         raise WorldError(f"not valid YAML: {' '.join(str(error).split())}", file) from None
-    except ValueError as error:  # a date that does not exist
-        raise WorldError(f"not valid YAML: {error}", file) from None
+
+
+def read_tools_yaml(file: Path, text: str) -> list[DeclaredTool | DeclaredToolSet]:
+    """The entries of a tools.yaml, or WorldError with the line of the first mistake."""
+    node, raw = parsed_yaml(text, file)
     entries = cast("dict[object, object]", raw).get("tools") if isinstance(raw, dict) else raw
     if not isinstance(entries, list):
         raise WorldError("must hold a list of tools, or `tools:` with one", file)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from envs.errors import WorldError
+from envs.tools.tools_yaml import parsed_yaml
 
 WORLD_FILE = "world.yaml"
 
@@ -84,15 +84,9 @@ class _Reader:
 
     def _root(self) -> yaml.MappingNode:
         try:
-            node: Any = yaml.compose(self.file.read_text("utf-8"), Loader=yaml.SafeLoader)
+            node, _ = parsed_yaml(self.file.read_text("utf-8"), self.file)
         except UnicodeDecodeError as error:
             raise WorldError(f"not UTF-8 at byte {error.start}", self.file) from None
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark.line + 1 if error.problem_mark else None
-            raise WorldError(f"not valid YAML: {error.problem}", self.file, line) from None
-        except yaml.YAMLError as error:
-            message = f"not valid YAML: {' '.join(str(error).split())}"
-            raise WorldError(message, self.file) from None
         if not isinstance(node, yaml.MappingNode) or not node.value:
             raise self.fail(
                 "must hold the key `database`, the folder of another world, or `columns`"

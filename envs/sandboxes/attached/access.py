@@ -206,7 +206,7 @@ def settled(address: str) -> str:
     return address
 
 
-def existing_file(url: sqlalchemy.URL) -> str:
+def existing_file(url: sqlalchemy.URL, engine: str) -> str:
     """The path of a URL whose database is a file. Raises :class:`DatabaseConfigError`."""
     path = url.database or ""
     if not path or path.startswith((":memory:", "file:")):
@@ -214,4 +214,6 @@ def existing_file(url: sqlalchemy.URL) -> str:
             f"{url.drivername}:// needs the path of a file, such as"
             f" {url.get_backend_name()}:////data/sales.db: a database in memory holds nothing"
         )
-    return path
+    if not Path(path).is_file():
+        raise DatabaseConfigError(f"{engine} file not found: {path}")
+    return str(Path(path).absolute())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy
 
-from envs.errors import DatabaseConfigError
 from envs.sandboxes.attached.access import ONLY_READS, Access, Places, existing_file
 
 MEMORY = "512MB"
@@ -37,10 +35,7 @@ class DuckDBAccess(Access):
     """Reading a DuckDB file. DuckDB itself says of which kind a statement is."""
 
     def reading_url(self) -> sqlalchemy.URL:
-        path = Path(existing_file(self.url))
-        if not path.is_file():
-            raise DatabaseConfigError(f"DuckDB file not found: {path}")
-        return sqlalchemy.URL.create("duckdb", database=str(path.absolute()))
+        return sqlalchemy.URL.create("duckdb", database=existing_file(self.url, "DuckDB"))
 
     def engine_options(self) -> Mapping[str, Any]:
         return {"connect_args": {"read_only": True, "config": dict(_CONFIG)}}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy
 
-from envs.errors import DatabaseConfigError
 from envs.sandboxes.attached.access import Access, existing_file
 
 VALUE_BYTES = 16_000_000
@@ -32,10 +30,7 @@ class SqliteAccess(Access):
     """Reading a SQLite file."""
 
     def reading_url(self) -> sqlalchemy.URL:
-        path = Path(existing_file(self.url))
-        if not path.is_file():
-            raise DatabaseConfigError(f"SQLite file not found: {path}")
-        name = f"file:{quote(str(path.absolute()))}"
+        name = f"file:{quote(existing_file(self.url, 'SQLite'))}"
         return sqlalchemy.URL.create("sqlite", database=name, query={"mode": "ro", "uri": "true"})
 
     def prepare(self, raw: Any) -> None:

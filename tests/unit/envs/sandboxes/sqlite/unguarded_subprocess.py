@@ -34,7 +34,7 @@ def _any_heap() -> None:
 
 
 def _any_space() -> None:
-    apart._limit = lambda kind, value: None
+    apart.limit_space = lambda more: None
 
 
 def _any_file() -> None:
