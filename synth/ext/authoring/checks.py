@@ -187,10 +187,11 @@ def condition(
 
 def default(text: str, dialect: str) -> str | None:
     """A default that is one plain value, in SQLite; None for any other, and for bytes of zero."""
-    tree = None if "\0" in text else _parsed(text, dialect)
+    tree = _parsed(text, dialect)
     if tree is None or not all(isinstance(node, _PLAIN) for node in tree.walk()):
         return None
-    return tree.unnest().sql(dialect="sqlite")
+    written = tree.unnest().sql(dialect="sqlite")
+    return None if "\0" in written else written
 
 
 def columns_of(text: str) -> set[str]:

@@ -67,7 +67,6 @@ _PROVIDERS = (
     (r"lang|locale", "language_code"),
     (r"url|uri|link|website", "uri"),
     (r"file|path", "file_path"),
-    (r"mime", "mime_type"),
     (r"job|profession|occupation", "job"),
     (r"colou?r", "color_name"),
 )
@@ -207,9 +206,13 @@ class _Inventor:
         return self._text(shape, column, longest)
 
     def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
-        others = [c for c in table.key if c != column.name]
         if column.name in table.key and column.kind == "integer":
-            return Within(others) if others else Serial(1000)
+            others = [c for c in table.key if c != column.name]
+            linked = {one for columns, _, _ in table.links for one in columns}
+            if not others:
+                return Serial(1000)
+            if set(others) <= linked:
+                return Within(others)
         if column.role == "moment":
             scale = 1000 if {"ms", "ts"} & {*column.label.split("_")} else 1
             days = (self.today - EPOCH.date()).days
@@ -233,7 +236,7 @@ class _Inventor:
         most = longest or 255
         if few := _few(column, most):
             return few
-        texts = _fitting(_provided(shape, column), most)
+        texts = _fitting(provided(shape, column), most)
         if texts:
             return Texts(texts)
         if column.role == "identifier" or _CODED.search(column.label) or most < 12:
@@ -275,7 +278,7 @@ def _marks(column: ColumnShape) -> Sequence[float]:
     return bounds or (_AMOUNTS if column.role == "money" else (1, 2, 3, 5) if few else _COUNTS)
 
 
-def _provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
+def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     """Texts of Faker for a column of this name; none for others."""
     provider = next((to for name, to in _PROVIDERS if re.search(name, column.label)), None)
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):

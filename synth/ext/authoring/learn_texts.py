@@ -104,7 +104,7 @@ def made_texts(provider: str) -> Names:
     return Names(provider)
 
 
-def _forms(texts: Sequence[str]) -> Form | None:
+def forms(texts: Sequence[str]) -> Form | None:
     """The forms of codes; None if the texts are words."""
     if any(c in text for text in texts for c in "#@%"):
         return None
@@ -123,7 +123,7 @@ def _forms(texts: Sequence[str]) -> Form | None:
 
 
 def _codes(kind: str | None, texts: Sequence[str]) -> When | Form | None:
-    return _clock(texts) or _forms(texts) or _letters(kind, texts)
+    return _clock(texts) or forms(texts) or _letters(kind, texts)
 
 
 def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import yaml
 
@@ -136,7 +137,7 @@ def _worked(shape: Shape, about: str | None, ledger: Ledger) -> Shape:
     if about is not None and about not in worked.tables:
         raise OperatorError(f"--about {about}: no such table{hint(nearest(about, own))}")
     if about is not None or len(own) > MANY:
-        center = about or max(own, key=lambda name: len(_neighbours(worked, name)))
+        center = about or max(own, key=partial(_weight, worked))
         kept = _around(worked, center)
         for name in worked.tables.keys() - kept:
             why = f"not among the {NEAR} tables around {center}; --about NAME takes others"
@@ -152,13 +153,19 @@ def _neighbours(shape: Shape, table: str) -> set[str]:
     return (parents | {child.name for child, _ in shape.children(table)}) - {table}
 
 
+def _weight(shape: Shape, table: str) -> tuple[int, int, str]:
+    """The rank of a table: by its neighbours that have rows, then by all of them."""
+    near = _neighbours(shape, table)
+    filled = [name for name in near if shape.tables[name].rows and shape.tables[table].rows]
+    return len(filled), len(near), table
+
+
 def _around(shape: Shape, center: str) -> set[str]:
     """A table and those next to it by links, the best connected of a distance first."""
     kept, edge = {center}, [center]
     while edge and len(kept) < NEAR:
         found = {name for one in edge for name in _neighbours(shape, one)} - kept
-        edge = sorted(found, key=lambda name: (-len(_neighbours(shape, name)), name))
-        edge = edge[: NEAR - len(kept)]
+        edge = sorted(found, key=partial(_weight, shape), reverse=True)[: NEAR - len(kept)]
         kept |= {*edge}
     return kept
 

@@ -66,6 +66,8 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.parents.append((link, parent))
             plan.arguments[column.parameter] = parent.reference(link.target)
             continue
+        if column.role in {"identifier", "audit"} and column.name not in table.key:
+            return None  # the program makes it, and no person says it
         slot = f"new_{column.parameter}"
         plan.slots[slot] = name
         if _is_numbered(table, column):

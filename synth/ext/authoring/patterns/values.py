@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-import string
 from collections.abc import Mapping, Sequence
 
-from synth.core.personal.guess import is_of_people
-from synth.ext.authoring.roles import closed_states
+from envs.world.row_generator import Draw
+from synth.ext.authoring.invented_rows import provided
+from synth.ext.authoring.learn_texts import forms
+from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
-_FIRST = ("Amira", "Bruno", "Celeste", "Dmitri", "Eleni", "Farid", "Greta", "Hugo")
-_LAST = ("Aldana", "Birkeland", "Castellan", "Drummond", "Eskola", "Fairweather", "Grimaldi")
 _ADJECTIVES = ("Silver", "Northern", "Quiet", "Amber", "Second", "Crimson", "Hollow", "Bright")
 _THINGS = ("Harbour", "Meadow", "Lantern", "Compass", "Orchard", "Signal", "Bridge", "Canyon")
 _NOTES = (
@@ -32,8 +31,11 @@ def domain_of(table: TableShape, column: ColumnShape, now: str) -> Mapping[str, 
         states = closed_states(column.choices)
         choices = [choice for choice in column.choices if choice not in states]
         return {"choice": choices} if choices else None
-    if column.kind in {"integer", "number"}:
+    own = list(dict.fromkeys(column.seen))[:COUNT]
+    if column.kind in {"integer", "number"} and (column.role in COMPARED or not own):
         return _numbers(column)
+    if column.kind in {"integer", "number"} or _is_kind(table, column):
+        return {"choice": own} if own else None
     if column.kind in {"date", "moment"}:
         return _days(column, now)
     return {"choice": new_texts(table, column)} if column.kind == "text" else None
@@ -69,37 +71,19 @@ def new_texts(table: TableShape, column: ColumnShape) -> list[str]:
 
 
 def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
-    label = column.label
-    if "mail" in label:
-        return [f"{one}.{two}@example.org".lower() for one, two in zip(_FIRST, _LAST, strict=False)]
-    if column.role == "person":
-        return _FIRST if label.startswith(("first", "given", "fore")) else _LAST
-    if _has_format(column):
-        draw = random.Random(f"{table.name}.{column.name}")
-        return [_like(str(draw.choice(column.seen)), draw) for _ in range(4 * COUNT)]
+    form = forms([str(value) for value in column.seen]) if column.seen else None
+    if form is not None:
+        draw = Draw(random.Random(f"{table.name}.{column.name}"), 0, {}, [])
+        return [form.draw(draw) for _ in range(4 * COUNT)]
+    if made := provided(table, column):
+        return made
     if column.name in table.handle or column.unique or column.role == "name":
-        left, right = (_FIRST, _LAST) if is_of_people(table.name) else (_ADJECTIVES, _THINGS)
-        return [f"{one} {two}" for one, two in zip(left, right, strict=False)]
+        return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
     return _NOTES
 
 
-def _has_format(column: ColumnShape) -> bool:
-    """True if most values hold digits, or are all short capitals: codes."""
-    texts = [str(value) for value in column.seen]
-    digits = [text for text in texts if any(letter.isdigit() for letter in text)]
-    codes = [text for text in texts if text.isupper() and len(text) <= 6]
-    return bool(texts) and max(len(digits), len(codes)) >= 0.8 * len(texts)
-
-
-def _like(text: str, draw: random.Random) -> str:
-    """A text of the same form: digits for digits, letters for letters in codes."""
-    code = text.upper() == text
-    out = ""
-    for letter in text:
-        if letter.isdigit():
-            out += draw.choice("23456789")
-        elif letter.isalpha() and code:
-            out += draw.choice(string.ascii_uppercase)
-        else:
-            out += letter
-    return out
+def _is_kind(table: TableShape, column: ColumnShape) -> bool:
+    """True for a text of few short values, of which a new row takes one: a currency, a country."""
+    several = 0 < 2 * column.distinct <= table.rows - column.nulls
+    short = all(len(str(value)) <= LONGEST // 2 for value in column.seen)
+    return column.kind == "text" and several and short and column.role != "name"

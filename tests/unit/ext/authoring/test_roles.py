@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from synth.ext.authoring.roles import is_plumbing, read_roles, write_roles
 from synth.ext.authoring.shape import Shape, TableShape
 from synth.ext.authoring.source import from_files
 from synth.ext.authoring.toolset import tools_of
+from synth.ext.authoring.world import make_world
 
 SCHEMA = """
 CREATE TABLE parcels ( -- What is on its way
@@ -137,3 +139,25 @@ def test_plumbing_is_known_by_name():
     assert is_plumbing("schema_migrations")
     assert is_plumbing("active_storage_blobs")
     assert not is_plumbing("migrations_of_birds")
+
+
+def test_a_natural_key_is_told_and_new_values_look_like_the_column(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE clients (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE invoices (id INTEGER PRIMARY KEY, invoice_no TEXT NOT NULL UNIQUE,"
+        " client_id INTEGER NOT NULL REFERENCES clients (id), currency TEXT NOT NULL,"
+        " total NUMERIC NOT NULL);"
+        "INSERT INTO clients VALUES (1, 'Ash Mills'), (2, 'Birch Works');"
+        + "".join(
+            f"INSERT INTO invoices VALUES ({n}, 'INV-2025-01{n:02}', {1 + n % 2},"
+            f" '{'EUR' if n % 3 else 'USD'}', {n * 10.5});"
+            for n in range(1, 21)
+        )
+    )
+    made = make_world("w", from_files([file]), print, proves=False)
+    create = next(draft for draft in made.drafts if draft.id == "create_invoice").body
+    assert create["gold"][-1]["say"][0] == "The invoice {new_invoice_no} is created."  # pyright: ignore
+    assert set(create["vary"]["new_currency"]["choice"]) == {"EUR", "USD"}  # pyright: ignore
+    numbers = create["vary"]["new_invoice_no"]["choice"]  # pyright: ignore
+    assert all(re.fullmatch(r"INV-\d{4}-\d{4}", number) for number in numbers)  # pyright: ignore
