@@ -52,6 +52,8 @@ class Play:
         """The order that the task's slots hold, or another."""
         asked = {"name": "drug", "dose_mg": "dose", "times_per_day": "times"}
         order = {key: self.slots.get(slot) for key, slot in asked.items()} | changed
+        self.do("list_medications", patient_id=patient_id)
+        self.do("lookup_drug", name=order["name"])
         self.do("prescribe_medication", patient_id=patient_id, **order)
 
     def reward(self, **answer: Any) -> float | None:
@@ -223,6 +225,7 @@ def test_a_whole_conversation_in_other_words(practice: Practice):
         within_days=play.slots["days"],
         reason="medication_review",
     )
+    play.do("get_patient", patient_id=patient)
     play.do("stop_medication", patient_id=patient, name=play.slots["old"], reason="replaced")
     play.order(patient, name=play.slots["new"])
     assert play.reward(decision="updated", max_daily_mg=limit) == 1.0
@@ -273,9 +276,10 @@ def test_any_even_division_within_the_limit_is_right(
     wrong.
     """
     play = practice.play("divided_dose", drug="metformin", total=1500)
-    play.do(
-        "change_dose", patient_id=play.id_of(), name="metformin", dose_mg=dose, times_per_day=times
-    )
+    patient = play.id_of()
+    play.do("list_medications", patient_id=patient)
+    play.do("lookup_drug", name="metformin")
+    play.do("change_dose", patient_id=patient, name="metformin", dose_mg=dose, times_per_day=times)
     assert play.reward() == right
     play.episode.close()
 

@@ -82,7 +82,9 @@ async def agreed(episode: Episode) -> bool:
 
 
 async def swap(episode: Episode, variant_id: int) -> int:
-    item = episode.task.slots["order_item_id"]
+    item, product = episode.task.slots["order_item_id"], episode.task.slots["product"]
+    await episode.call("get_order", {"number": episode.task.slots["number"]})
+    await episode.call("find_variants", {"words": product})
     done = await episode.call("swap_item", {"order_item_id": item, "new_variant_id": variant_id})
     output: Any = done.result.output
     return output["difference_cents"]
