@@ -4,9 +4,11 @@ that changed rows.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import cast
 
 from synth.core.foundation.json_leaves import named_values
@@ -90,9 +92,9 @@ class ReadBefore(Verifier):
     """Passes if each call was preceded by the reads that the world's ``read_before`` demands.
 
     The options map a tool to its reads, each a lookup or a list of which one is enough. A lookup is
-    a tool's name, or ``{tool: argument}``. It counts if it is about the same thing: the arguments that
-    it shares with the call are equal, or its result shows ``argument`` of the call (by default its
-    first one). Only calls that succeed count.
+    a tool's name, or ``{tool: argument}``. It counts if it is about the same thing: the arguments
+    that it shares with the call are equal, or its result shows ``argument`` of the call (by default
+    the tool's first parameter). Only calls that succeed count.
     """
 
     name = "read_before"
@@ -111,7 +113,8 @@ class ReadBefore(Verifier):
         for index, call in enumerate(evidence.calls):
             for lookups in options.get(call.name, ()) if call.ok else ():
                 earlier = [*past, *evidence.calls[:index]]
-                if not any(is_read(earlier, call, lookup) for lookup in lookups):
+                subject = _subjects(evidence.tools_json).get(call.name, "")
+                if not any(is_read(earlier, call, lookup, subject) for lookup in lookups):
                     wanted = " or ".join(map(tool_of, lookups))
                     reason = f"call {index} ({call.name}) was made without {wanted} before it"
                     detail = {"first_wrong": {"call": index, "tool": call.name}}
@@ -127,21 +130,33 @@ def tool_of(lookup: Lookup) -> str:
     return lookup if isinstance(lookup, str) else next(iter(lookup))
 
 
-def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup) -> bool:
-    """True if the ``earlier`` calls of a lookup are about what a call acts on."""
-    given = call.arguments or {}
-    argument = None if isinstance(lookup, str) else next(iter(lookup.values()))
-    shown = [] if argument is None else [given.get(argument)]
-    wanted, found = _values(shown or list(given.values())[:1]), set[str]()
-    for read in earlier:
-        if read.ok and read.name == tool_of(lookup):
-            asked = read.arguments or {}
-            shared = set[str]() if shown else asked.keys() & given.keys()
-            if shared and all(_plain(asked[name]) == _plain(given[name]) for name in shared):
-                return True
-            if not shared:
-                found |= _values([asked, None if read.result is None else read.result.payload()])
-    return bool(found) and wanted <= found
+@lru_cache(maxsize=64)
+def _subjects(tools_json: str) -> Mapping[str, str]:
+    """The first parameter of each tool, which is what it acts on."""
+    functions = [tool["function"] for tool in json.loads(tools_json)]
+    return {
+        tool["name"]: next(iter(tool["parameters"].get("properties", {})), "") for tool in functions
+    }
+
+
+def is_read(
+    earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, subject: str
+) -> bool:
+    """True if the ``earlier`` calls of a lookup are about what a call acts on, by default the
+    argument ``subject``, or the first one.
+    """
+    given, tool = call.arguments or {}, tool_of(lookup)
+    argument = None if isinstance(lookup, str) else lookup[tool]
+    named = argument or (subject if subject in given else next(iter(given), ""))
+    found = set[str]()
+    for read in (one for one in earlier if one.ok and one.name == tool):
+        asked = read.arguments or {}
+        shared = set[str]() if argument else asked.keys() & given.keys()
+        if shared and all(_plain(asked[name]) == _plain(given[name]) for name in shared):
+            return True
+        if not shared:
+            found |= _values([asked, None if read.result is None else read.result.payload()])
+    return bool(found) and _values(given.get(named)) <= found
 
 
 def _plain(value: object) -> str:

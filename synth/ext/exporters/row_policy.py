@@ -30,8 +30,9 @@ REASONING: Final = ("reasoning_content", "thinking")
 class RowPolicy:
     """The form in which rows reach the exporter; None leaves the choice to the target.
 
-    ``keep_submit`` leaves the tool ``submit`` in, which no deployed agent has. ``thinking`` puts reasoning under the key ``thinking``. Raises
-    :class:`~synth.errors.OperatorError` for a form that there is not.
+    ``keep_submit`` leaves the tool ``submit`` in, which no deployed agent has. ``thinking`` puts
+    reasoning under the key ``thinking``. Raises :class:`~synth.errors.OperatorError` for a form
+    that there is not.
     """
 
     unit: Unit = "rollout"

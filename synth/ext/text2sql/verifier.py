@@ -67,7 +67,8 @@ class SqlFinding:
 
 
 class SqlVerifier(Verifier):
-    """Passes if the query handed in last, or executed last where none is handed in, gives a right answer on every database that is asked.
+    """Passes if the query handed in last gives a right answer on every database that is asked; the
+    query executed last, where none is handed in.
 
     ``detail`` holds ``execution`` (execution accuracy on the task's own database), ``agrees``
     (under which rules the answers agree there: ``set``, ``bag``, ``order``), ``ties`` (rows that
