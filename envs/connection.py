@@ -231,7 +231,7 @@ def open_engine(
 
 
 def bound_connects(engine: sqlalchemy.Engine) -> None:
-    """Let the connects of an engine of PyMySQL end after their timeout, whatever the server does."""
+    """End the connects of a PyMySQL engine after their timeout, whatever the server does."""
     event.listen(engine, "do_connect", _connect_in_time)
 
 

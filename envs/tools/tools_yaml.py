@@ -187,10 +187,9 @@ def _declared_tool(item: Mapping[object, object], source: EntrySource) -> Declar
     for key in _NEEDED:
         if not isinstance(fields.get(key), str):
             raise source.error(f"needs `{key}`, a text", key)
-    if unknown := [key for key in item if key not in TOOL_KEYS]:
-        raise source.error(
-            f"unknown key {unknown[0]!r}; known are {', '.join(sorted(TOOL_KEYS))}", str(unknown[0])
-        )
+    if unknown := sorted(map(str, item.keys() - TOOL_KEYS)):
+        known = ", ".join(sorted(TOOL_KEYS))
+        raise source.error(f"unknown key {unknown[0]!r}; known are {known}", unknown[0])
     for key, schema in _OPTIONAL.items():
         given = key in fields and (schema is _FLAG or fields[key] is not None)
         if given and (problem := option_problem(key, fields[key], schema)):
