@@ -86,7 +86,7 @@ class Point:
 class ParsedOverrides:
     """One point for each combination of the sound overrides' values, and a line for each problem.
 
-    ``keys`` are those of the sound overrides. ``search_path`` are the folders to search besides.
+    ``keys`` are the sound overrides' keys. ``search_path`` are the folders to search besides.
     """
 
     points: Sequence[Point]
