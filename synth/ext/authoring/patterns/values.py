@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 from collections.abc import Mapping, Sequence
 
-from envs.world.row_generator import Draw
+from envs.world.row_generator import Draw, Form
 from synth.ext.authoring.invented_rows import provided
 from synth.ext.authoring.learn_texts import forms
 from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
@@ -73,13 +74,24 @@ def new_texts(table: TableShape, column: ColumnShape) -> list[str]:
 def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     form = forms([str(value) for value in column.seen]) if column.seen else None
     if form is not None:
-        draw = Draw(random.Random(f"{table.name}.{column.name}"), 0, {}, [])
-        return [form.draw(draw) for _ in range(4 * COUNT)]
+        return _codes(form, random.Random(f"{table.name}.{column.name}"))
     if made := provided(table, column):
         return made
     if column.name in table.handle or column.unique or column.role == "name":
         return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
     return _NOTES
+
+
+_LAST_DIGITS = re.compile(r"[\d#]+(?=[^\d#]*$)")
+
+
+def _codes(form: Form, draw: random.Random) -> list[str]:
+    """Codes of a form with other last digits than it has, so that no universe has them too."""
+    wide = {_LAST_DIGITS.sub(lambda run: "#" * len(run[0]), one): 1 for one in form.weights}
+    letters = {"#": r"\d", "@": "[A-Z]", "%": "[a-z]"}
+    known = "|".join("".join(letters.get(c, re.escape(c)) for c in one) for one in form.weights)
+    made = [Form(wide).draw(Draw(draw, 0, {}, [])) for _ in range(40 * COUNT)]
+    return [one for one in made if not re.fullmatch(known, one)] or made
 
 
 def _is_kind(table: TableShape, column: ColumnShape) -> bool:
