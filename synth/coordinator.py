@@ -216,7 +216,8 @@ class Coordinator:
             return
         if not self.writer.progress.waiting:
             return
-        if (tools := len(self.run.world.toolbox.tools)) > MOST_TOOLS:
+        offered = plan.task(0).extras.get("tools") or self.run.world.toolbox.tools
+        if (tools := len(offered)) > MOST_TOOLS:
             self._say(f"note: {tool_count(tools)}")
         first = Assignment(0, job=plan.job(0, plan.task(0)), probe=True)
         answers: list[Delivery] = []

@@ -275,6 +275,6 @@ def tool_count(count: int) -> str:
     if count <= MOST_TOOLS:
         return f"{count} tools"
     return (
-        f"{count} tools, and some endpoints take {MOST_TOOLS} at most: make a world of fewer tables"
-        " (synth new --tables A,B)"
+        f"{count} tools, and some endpoints take {MOST_TOOLS} at most: offer what a task needs"
+        " (tasks.tools=needed+5), or make a world of fewer tables (synth new --tables A,B)"
     )

@@ -34,7 +34,8 @@ def test_new_says_how_many_tools_there_are(
 ):
     file = tmp_path / "schema.sql"
     file.write_text(schema_of(tables))
-    arguments = [str(tmp_path / "w"), "--from", str(file), "--dry-run", "--patterns", "look_up"]
+    wanted = ["--tables", ",".join(f"part{n}" for n in range(tables)), "--patterns", "look_up"]
+    arguments = [str(tmp_path / "w"), "--from", str(file), "--dry-run", *wanted]
     assert main(["new", *arguments]) == 0
     shown = capsys.readouterr()
     assert words in " ".join((shown.out + shown.err).split())

@@ -47,7 +47,8 @@ DIALECTS = (
     Dialect(
         "OpenAI, gateways",
         r"\btools\b.{0,40}too long|too many tools|(?:at most|maximum).{0,20}128.{0,20}tools",
-        "offer fewer tools: make a world of fewer tables (synth new --tables A,B)",
+        "offer what a task needs (tasks.tools=needed+5), or make a world of fewer tables (synth new"
+        " --tables A,B)",
         "anomalyco/opencode#4909",
         "2026-07",
     ),
