@@ -139,9 +139,7 @@ def _subjects(tools_json: str) -> Mapping[str, str]:
     }
 
 
-def is_read(
-    earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, subject: str
-) -> bool:
+def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, subject: str) -> bool:
     """True if the ``earlier`` calls of a lookup are about what a call acts on, by default the
     argument ``subject``, or the first one.
     """

@@ -17,13 +17,14 @@ from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
 from synth.core.foundation.hashing import canonical
+from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.pools import ListedTask, PublishedFamily
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies
 from synth.core.tasks.yaml.body import Body, WorldRules
 from synth.core.tasks.yaml.family import read_rules
-from synth.core.tasks.yaml.step_templates import CallTemplate, StepTemplate
+from synth.core.tasks.yaml.step_templates import CallTemplate, ConfirmTemplate, StepTemplate
 from synth.core.tasks.yaml.user import SequelText, TopicText, UserText
 from synth.core.types.checks import Gate
 from synth.core.validation.argument_provenance import ungrounded_arguments
@@ -122,6 +123,7 @@ def _body_of(
     ):
         maker = GoldMaker(entry, script, world, template, draft, ahead, behind)
         gold = maker.make(asks_consent=asks_consent)
+    gold = replace(gold, steps=with_reads(gold.steps, rules, world))
     calls = [
         ExpectedCall(step.tool, step.arguments)
         for step in gold.steps
@@ -129,6 +131,44 @@ def _body_of(
     ]
     body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
     return MadeBody(body, gold.inferred, gold.useless_reads)
+
+
+def with_reads(
+    steps: Sequence[StepTemplate], rules: WorldRules, world: World
+) -> list[StepTemplate]:
+    """Gold with the reads that the world demands before its calls and that it does not make, as far
+    as the arguments of a call are enough for them. They come before the call is proposed.
+    """
+    demands = ReadBefore().parse_options(rules.read_before)
+    out: list[StepTemplate] = []
+    for step in steps:
+        if isinstance(step, CallTemplate):
+            place = len(out)
+            while place and isinstance(out[place - 1], ConfirmTemplate):
+                place -= 1
+            made = {
+                (one.tool, canonical(dict(one.arguments)))
+                for one in out
+                if isinstance(one, CallTemplate)
+            }
+            for lookups in demands.get(step.tool, ()):
+                reads = [_read(world, tool_of(lookup), step) for lookup in lookups]
+                known = [read for read in reads if read is not None]
+                if known and made.isdisjoint(
+                    (one.tool, canonical(dict(one.arguments))) for one in known
+                ):
+                    out.insert(place, known[0])
+        out.append(step)
+    return out
+
+
+def _read(world: World, name: str, call: CallTemplate) -> CallTemplate | None:
+    """The call of a read with the arguments that it shares with a call; None if it needs others."""
+    parameters = world.toolbox[name].parameters
+    known = {key: call.arguments[key] for key in parameters["properties"] if key in call.arguments}
+    return (
+        CallTemplate(name, known) if known.keys() >= set(parameters.get("required", ())) else None
+    )
 
 
 def _body(
