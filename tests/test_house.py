@@ -32,7 +32,7 @@ BOUNDS = [
     Bound("modules at the root of synth", goal=20, now=23),
     Bound("percent of docstrings that open with a question word", goal=3.0, now=1.0),
     Bound("class names used twice in a wing", goal=0, now=0),
-    Bound("modules with Json = Any", goal=24, now=23),
+    Bound("modules with Json = Any", goal=24, now=24),
     Bound("functions over complexity 25", goal=0, now=0),
     Bound("functions over complexity 20", goal=0, now=0),
     Bound("functions over complexity 15", goal=19, now=19),
@@ -42,16 +42,16 @@ BOUNDS = [
 
 
 WHOLE = [
-    Bound("modules in the longest chain of imports", goal=24, now=31),
+    Bound("modules in the longest chain of imports", goal=24, now=32),
     Bound("modules that a default run imports", goal=200, now=344),
     Bound("lines that a default run imports", goal=28_000, now=49_900),
     Bound("fields of Task", goal=16, now=23),
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
-    Bound("keys of the config", goal=169, now=169),
+    Bound("keys of the config", goal=169, now=170),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
-    Bound("words of docs", goal=28_000, now=29_700),
+    Bound("words of docs", goal=28_000, now=30_200),
 ]
 """Figures of the house as a whole."""
 

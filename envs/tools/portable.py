@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from envs.json_text import lenient
-from envs.types import Json
 
 LONGEST = 1_000
 """The longest text and the most items that are sent as numbers: llama.cpp compiles less than 2,000
@@ -52,7 +51,7 @@ _WHY: Mapping[str, str] = {
 """The fate of a keyword, by server; the comments name source and date."""
 
 
-def sent(parameters: Mapping[str, Json]) -> dict[str, Json]:
+def sent(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a tool's parameters as every known server takes it: ``properties`` in any case,
     a ``type`` for each parameter and item, and only keywords that compile.
     """
@@ -69,7 +68,7 @@ class Change(NamedTuple):
     why: str
 
 
-def beyond(parameters: Mapping[str, Json]) -> list[Change]:
+def beyond(parameters: Mapping[str, Any]) -> list[Change]:
     """Return the changes of :func:`sent`; empty for a schema that is sent as it is."""
     walk = _Walk()
     walk.root(parameters)
@@ -82,13 +81,13 @@ class _Walk:
     def __init__(self) -> None:
         self.found: list[Change] = []
 
-    def root(self, schema: Mapping[str, Json]) -> dict[str, Json]:
+    def root(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         if "properties" not in schema:
             self.found.append(Change("properties", "", _WHY["properties"]))
         return self._schema({"type": "object", "properties": {}, **schema}, "", 0)
 
-    def _schema(self, schema: Mapping[str, Json], place: str, depth: int) -> dict[str, Json]:
-        out: dict[str, Json] = {}
+    def _schema(self, schema: Mapping[str, Any], place: str, depth: int) -> dict[str, Any]:
+        out: dict[str, Any] = {}
         said: list[str] = []
         if "type" not in schema:
             out["type"] = _guess(schema)
@@ -112,10 +111,10 @@ class _Walk:
         return out
 
 
-def _problem(keyword: str, value: Json, depth: int) -> str:
+def _problem(keyword: str, value: Any, depth: int) -> str:
     """The key in :data:`_WHY` of a keyword that is not sent; empty for one that is."""
     if keyword == "enum":
-        texts = all(isinstance(one, str) and one for one in cast("Iterable[Json]", value))
+        texts = all(isinstance(one, str) and one for one in cast("Iterable[Any]", value))
         return "" if texts else "enum"
     if keyword in _LENGTHS:
         return "" if depth == 1 and value <= LONGEST else "lengths"
@@ -125,7 +124,7 @@ def _problem(keyword: str, value: Json, depth: int) -> str:
     return "" if keyword in _KEPT else "other"
 
 
-def _guess(schema: Mapping[str, Json]) -> str:
+def _guess(schema: Mapping[str, Any]) -> str:
     """The type that the other keywords imply; text, where they say nothing."""
     if "properties" in schema:
         return "object"

@@ -36,6 +36,7 @@ OF_TASKS = {
     "SelectionConfig": {"weights": {"a": 2}},
     "RenamingsConfig": {"renamings": 2},
     "OrderConfig": {"order": "difficulty"},
+    "ToolsetsConfig": {"tools": "needed+5"},
 }
 
 

@@ -79,6 +79,21 @@ class TestNoWriteBefore(BuiltIn):
         return Desk(WRITE).evidence(gold=CONFIRMS)
 
 
+class TestReadBefore(BuiltIn):
+    name = "read_before"
+    options: ClassVar[Any] = {"write": ["read"]}
+
+    def passing(self) -> Evidence:
+        desk = Desk()
+        desk.act("SELECT 1", "read")
+        desk.calls[-1] = replace(desk.calls[-1], arguments={"sql": WRITE})
+        desk.act(WRITE)
+        return desk.evidence()
+
+    def failing(self) -> Evidence:
+        return Desk(WRITE).evidence()
+
+
 class TestRequiredCalls(BuiltIn):
     name = "required_calls"
     options: ClassVar[Any] = ["write"]
@@ -146,6 +161,7 @@ class TestSql(BuiltIn):
     name = "sql"
     options: ClassVar[Any] = {
         "query": "SELECT name FROM products WHERE colour = 'green'",
+        "tool": "submit_sql",
         "ordered": False,
         "rows": "bag",
         "columns": "any",

@@ -146,15 +146,21 @@ def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, sub
     given, tool = call.arguments or {}, tool_of(lookup)
     argument = None if isinstance(lookup, str) else lookup[tool]
     named = argument or (subject if subject in given else next(iter(given), ""))
-    found = set[str]()
-    for read in (one for one in earlier if one.ok and one.name == tool):
-        asked = read.arguments or {}
-        shared = set[str]() if argument else asked.keys() & given.keys()
-        if shared and all(_plain(asked[name]) == _plain(given[name]) for name in shared):
+    reads = [one for one in earlier if one.ok and one.name == tool]
+    if argument is None:
+        if any(_shares(read, given) for read in reads):
             return True
-        if not shared:
-            found |= _values([asked, None if read.result is None else read.result.payload()])
-    return bool(found) and _values(given.get(named)) <= found
+        reads = [read for read in reads if not (read.arguments or {}).keys() & given.keys()]
+    results = [None if read.result is None else read.result.payload() for read in reads]
+    shown = _values([results, [read.arguments for read in reads]])
+    return bool(reads) and _values(given.get(named)) <= shown
+
+
+def _shares(read: CallRecord, given: Mapping[str, object]) -> bool:
+    """True if a read has arguments of a call, all of them equal to the call's."""
+    asked = read.arguments or {}
+    shared = asked.keys() & given.keys()
+    return bool(shared) and all(_plain(asked[name]) == _plain(given[name]) for name in shared)
 
 
 def _plain(value: object) -> str:

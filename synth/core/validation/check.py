@@ -388,9 +388,12 @@ def _ungated(task: Task, moves: Sequence[Move]) -> str | None:
         return "gold submits an answer, but no gate looks at it: add `answer`"
     if "answer" in gates and not submits:
         return f"gold of case {task.case!r} submits nothing, though the gate `answer` waits for it"
-    if not writes:
-        return None
-    early = _talk_before(moves, writes[0])
+    return _unguarded_talk(gates, moves, writes[0]) if writes else None
+
+
+def _unguarded_talk(gates: Mapping[str, Any], moves: Sequence[Move], write: int) -> str | None:
+    """The talk before gold's first write that no gate demands."""
+    early = _talk_before(moves, write)
     if unguarded := sorted(early - set(gates.get("no_write_before") or ())):
         words = " and ".join({"ask": "asks", "confirm": "confirms"}[word] for word in unguarded)
         return (

@@ -77,7 +77,7 @@ class FamilyReport:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> FamilyReport:
-        """The report that :meth:`to_json` wrote. Raises KeyError or ValueError for anything else."""
+        """The report that :meth:`to_json` wrote. Raises KeyError or ValueError for other input."""
         return _REPORTS.validate_python(
             {one.name: raw[_JSON_NAMES.get(one.name, one.name)] for one in fields(cls)}
         )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.openai.reply import NotACompletionError
 from synth.core.models.openai.stream import StreamedAnswer
 from synth.core.models.openai.wire import encode
-from synth.ext.wire_forms.whole import Json, Object, objects, whole
+from synth.ext.wire_forms.whole import Object, objects, whole
 from synth.model import Model, OnDelta, Sampling
 from synth.plugins import extension
 
@@ -49,9 +49,9 @@ class AnthropicModel(OpenAIModel):
         return encode(request_of(json.loads(opening + b"]}"), streams=streams))
 
     def streamed(self, on_delta: OnDelta | None) -> StreamedAnswer:
-        return _Stream(on_delta)
+        return _MessageStream(on_delta)
 
-    def completed(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+    def completed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         return answer_of(body)
 
 
@@ -61,7 +61,7 @@ def make(options: Endpoint, sampling: Sampling, api_key: str | None) -> Model:
     return AnthropicModel(options, sampling, api_key)
 
 
-def request_of(chat: Mapping[str, Json], *, streams: bool = False) -> Object:
+def request_of(chat: Mapping[str, Any], *, streams: bool = False) -> Object:
     """Return the request that says what one of chat completions says."""
     out = {key: value for key, value in chat.items() if key not in _OURS}
     out.setdefault("max_tokens", MAX_TOKENS)
@@ -90,7 +90,7 @@ def request_of(chat: Mapping[str, Json], *, streams: bool = False) -> Object:
     return out | ({"stream": True} if streams else {})
 
 
-def _blocks(message: Mapping[str, Json]) -> list[Object]:
+def _blocks(message: Mapping[str, Any]) -> list[Object]:
     """The content of a message, as blocks."""
     if message["role"] == "tool":
         result = {"tool_use_id": message["tool_call_id"], "content": message["content"]}
@@ -121,13 +121,13 @@ def _object(arguments: str) -> Object:
     return cast("Object", value) if isinstance(value, dict) else {"arguments": value}
 
 
-def _tool(function: Mapping[str, Json]) -> Object:
+def _tool(function: Mapping[str, Any]) -> Object:
     shown = {"name": function["name"], "description": function["description"]}
     return {**shown, "input_schema": function["parameters"]}
 
 
 @whole
-def answer_of(body: Mapping[str, Json]) -> Object:
+def answer_of(body: Mapping[str, Any]) -> Object:
     """Return an answer as one of chat completions. Raises NotACompletionError."""
     if not isinstance(body.get("content"), list):
         raise NotACompletionError("JSON without content")
@@ -153,17 +153,17 @@ def answer_of(body: Mapping[str, Json]) -> Object:
     return {**kept, "choices": [choice]}
 
 
-def _thinks(blocks: Sequence[Mapping[str, Json]]) -> bool:
+def _thinks(blocks: Sequence[Mapping[str, Any]]) -> bool:
     return any(one.get("type") in _THOUGHTS for one in blocks)
 
 
-def _finish(reason: Json) -> Json:
+def _finish(reason: Any) -> Any:
     """OpenAI's word where the endpoint's is not known elsewhere."""
     own: Object = {"refusal": "content_filter", "model_context_window_exceeded": "length"}
     return own.get(reason, reason)
 
 
-class _Stream(StreamedAnswer):
+class _MessageStream(StreamedAnswer):
     """An answer in pieces: each event becomes a chunk of chat completions."""
 
     def __init__(self, on_delta: OnDelta | None = None) -> None:
@@ -173,7 +173,7 @@ class _Stream(StreamedAnswer):
         self._arguments: dict[int, str] = {}
 
     @whole
-    def read(self, value: Json) -> None:
+    def read(self, value: Any) -> None:
         event = cast("Object", value) if isinstance(value, dict) else Object()
         match event.get("type"):
             case "message_start":
@@ -209,7 +209,7 @@ class _Stream(StreamedAnswer):
             call = {"index": index, "id": block["id"], "type": "function", "function": function}
             self._delta({"tool_calls": [call]})
 
-    def _grow(self, index: int, delta: Mapping[str, Json]) -> None:
+    def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
         block = self._blocks[index]
         match delta["type"]:
             case "text_delta":
@@ -228,12 +228,12 @@ class _Stream(StreamedAnswer):
             case _:
                 return
 
-    def _end(self, reason: Json) -> None:
+    def _end(self, reason: Any) -> None:
         for index, block in enumerate(self._blocks):
             if block["type"] == "tool_use":
                 block["input"] = _object(self._arguments.get(index) or "{}")
         choice = {"index": 0, "finish_reason": _finish(reason)}
         super().read({"usage": self._usage, "choices": [choice]})
 
-    def _delta(self, delta: Mapping[str, Json]) -> None:
+    def _delta(self, delta: Mapping[str, Any]) -> None:
         super().read({"choices": [{"index": 0, "delta": delta}]})

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.openai.reply import NotACompletionError
 from synth.core.models.openai.stream import StreamedAnswer
 from synth.core.models.openai.wire import encode
-from synth.ext.wire_forms.whole import Json, Object, objects, whole
+from synth.ext.wire_forms.whole import Object, objects, whole
 from synth.model import Model, OnDelta, Sampling
 from synth.plugins import extension
 
 ITEMS = "response_items"
-"""The field of an assistant's message that holds the items of its turn as the endpoint sent them."""
+"""The field of an assistant's message with the items of its turn as the endpoint sent them."""
 
 _OURS = frozenset({"messages", "tools", "stream", "stream_options", "seed", "max_tokens"})
 _TEXTS = {
@@ -44,9 +44,9 @@ class ResponsesModel(OpenAIModel):
         return encode(request_of(json.loads(opening + b"]}"), streams=streams))
 
     def streamed(self, on_delta: OnDelta | None) -> StreamedAnswer:
-        return _Stream(on_delta)
+        return _ResponseStream(on_delta)
 
-    def completed(self, body: Mapping[str, Json]) -> Mapping[str, Json]:
+    def completed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         return answer_of(body)
 
 
@@ -56,7 +56,7 @@ def make(options: Endpoint, sampling: Sampling, api_key: str | None) -> Model:
     return ResponsesModel(options, sampling, api_key)
 
 
-def request_of(chat: Mapping[str, Json], *, streams: bool = False) -> Object:
+def request_of(chat: Mapping[str, Any], *, streams: bool = False) -> Object:
     """Return the request that says what one of chat completions says."""
     out = {key: value for key, value in chat.items() if key not in _OURS}
     out.setdefault("store", False)
@@ -72,7 +72,7 @@ def request_of(chat: Mapping[str, Json], *, streams: bool = False) -> Object:
     return out | ({"stream": True} if streams else {})
 
 
-def _items(message: Mapping[str, Json]) -> list[Object]:
+def _items(message: Mapping[str, Any]) -> list[Object]:
     """The input items of a message."""
     if message["role"] == "tool":
         result = {"call_id": message["tool_call_id"], "output": message["content"]}
@@ -90,7 +90,7 @@ def _items(message: Mapping[str, Json]) -> list[Object]:
 
 
 @whole
-def answer_of(body: Mapping[str, Json]) -> Object:
+def answer_of(body: Mapping[str, Any]) -> Object:
     """Return an answer as one of chat completions. Raises NotACompletionError."""
     if not isinstance(body.get("output"), list):
         raise NotACompletionError("JSON without output")
@@ -120,12 +120,12 @@ def answer_of(body: Mapping[str, Json]) -> Object:
     return {**kept, "choices": [choice]}
 
 
-def _thought(item: Mapping[str, Json]) -> str:
+def _thought(item: Mapping[str, Any]) -> str:
     parts = objects(item.get("summary")) + objects(item.get("content"))
     return "".join(part.get("text") or "" for part in parts)
 
 
-def _finish(body: Mapping[str, Json], *, calls: bool) -> str:
+def _finish(body: Mapping[str, Any], *, calls: bool) -> str:
     """OpenAI's word for the end of an answer in chat completions."""
     details: Object = body.get("incomplete_details") or {}
     reason = details.get("reason")
@@ -134,7 +134,7 @@ def _finish(body: Mapping[str, Json], *, calls: bool) -> str:
     return "tool_calls" if calls else "stop"
 
 
-class _Stream(StreamedAnswer):
+class _ResponseStream(StreamedAnswer):
     """An answer in pieces: the texts are told as they come, the last event holds the answer."""
 
     def __init__(self, on_delta: OnDelta | None = None) -> None:
@@ -142,7 +142,7 @@ class _Stream(StreamedAnswer):
         self._answer: Object | None = None
 
     @whole
-    def read(self, value: Json) -> None:
+    def read(self, value: Any) -> None:
         event = cast("Object", value) if isinstance(value, dict) else Object()
         kind = event.get("type")
         if kind in _TEXTS:
@@ -171,5 +171,5 @@ class _Stream(StreamedAnswer):
         body = super().body() if self._answer is None else self._answer
         return answer_of(body) if "output" in body else body
 
-    def _delta(self, delta: Mapping[str, Json]) -> None:
+    def _delta(self, delta: Mapping[str, Any]) -> None:
         super().read({"choices": [{"index": 0, "delta": delta}]})

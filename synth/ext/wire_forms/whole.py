@@ -8,13 +8,12 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from synth.core.models.openai.reply import NotACompletionError
 
-Json = Any
 Object = dict[str, Any]
 
 
-def objects(values: Json) -> list[Object]:
+def objects(values: Any) -> list[Object]:
     """Return the objects of a list; anything else in it is left out."""
-    listed = cast("list[Json]", values or [])
+    listed = cast("list[Any]", values or [])
     return [cast("Object", one) for one in listed if isinstance(one, dict)]
 
 

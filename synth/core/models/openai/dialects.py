@@ -124,8 +124,8 @@ DIALECTS = (
 
 
 def advice(status: int, words: str, base: str, echoed: str | None = None) -> str:
-    """Return the remedy for a refusal with these words; empty if none is known. ``echoed`` is the key
-    under which reasoning was sent back.
+    """Return the remedy for a refusal with these words; empty if none is known. ``echoed`` is the
+    key under which reasoning was sent back.
     """
     if echoed is not None and re.search(rf"\b{re.escape(echoed)}\b", words):
         return f"model.options.echo_reasoning=null does not send {echoed}"
