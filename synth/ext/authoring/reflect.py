@@ -90,7 +90,8 @@ def _columns(
     """The columns that are shown, with their labels, comments and words."""
     names = [str(one["name"]) for one in shown]
     unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
-    comments = {column.name: column.comment for column in live.columns if column.name in names}
+    known = {column.name: column.comment for column in live.columns}
+    comments = {name: known.get(name) for name in names}
     label, words = labels(names), said(comments)
     found = [_column(live.name, one, rules, unique, db) for one in shown]
     return tuple(
