@@ -176,9 +176,7 @@ def test_what_proves_itself_is_added_and_the_rest_is_left_out_with_its_cause(dra
     assert (report["input_tokens"], report["output_tokens"]) == (14_000, 1300 + 8192)
 
     text = (draft.world / "tasks.yaml").read_text("utf-8")
-    families, last_key, rest = before.rpartition("read_before:")
-    assert text.startswith(families)
-    assert text.endswith(last_key + rest)
+    assert text.startswith(before)
     assert list(draft.families) == ["lend_book", "renew_all", "count_loans", "renew_by_date"]
     assert draft.families["renew_by_date"]["source"] == {"model": "expert", "attempts": 2}
     reasons = {out["family"]: out["reason"] for out in report["drafts"]}

@@ -149,7 +149,8 @@ def test_it_loads_and_exports_what_the_model_saw(
     assert len(loaded) == 40
     assert sum(bool(segments) for segments in loaded["segments"]) > 30
     done = synth(
-        "export", "low", "--to", "openai-jsonl", "--view", "segments", "--all", cwd=low.parent
+        *("export", "low", "--to", "openai-jsonl", "--view", "segments", "--all", "--keep-submit"),
+        cwd=low.parent,
     )
     assert done.returncode == 0, done.stderr
     text = (low.parent / "low.openai-jsonl.jsonl").read_text("utf-8")

@@ -87,7 +87,7 @@ class Teacher:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of two worlds by the scripted expert; some of its rollouts of one have mistakes."""
     home = tmp_path_factory.mktemp("narrate")
-    for world, more in (("ehr_db", ()), ("shop", ("model.mistakes=[wrong_argument]",))):
+    for world, more in (("ehr_db", ()), ("shop", ("model.mistakes=[wrong_argument]", "seed=1"))):
         overrides = (f"env={world}", "tasks.count=24", "runtime=inline", f"output.dir={world}")
         done = synth("run", *overrides, *more, cwd=home)
         assert done.returncode == 0, done.stderr

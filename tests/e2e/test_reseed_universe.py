@@ -31,7 +31,7 @@ def test_what_cannot_be_is_one_message(tmp_path: Path):
     world = small_world.make(tmp_path / "world")
     for arguments, words in (
         (("--universe", "1"), "this world has universe 0 only; a seed.py"),
-        (("--universe", "-1"), "unknown universe -1"),
+        (("--universe", "-1"), "argument --universe: '-1' must be a whole number of at least 0"),
         (
             ("--universe", "1", "--url", "postgresql://127.0.0.1:1/x"),
             "--universe makes a SQLite file",
