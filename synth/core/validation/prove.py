@@ -132,7 +132,8 @@ async def _prove_parts(
     """
     parts = [await prove(part, world, template, limits) for part in task.parts]
     writers = {tool.name for tool in world.tools if not tool.read_only}
-    steps = without_repeats(joined_gold(parts, together=task.asked_together), writers)
+    joined = joined_gold(task.parts, together=task.asked_together)
+    steps = without_repeats(joined, writers)
     whole = replace(task, parts=tuple(parts), gold=steps)
     async with playing(whole, world, template, limits) as gold:
         for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
@@ -142,9 +143,10 @@ async def _prove_parts(
             raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
         if message := _other_wishes(whole, gold):
             raise _conflict(task, message)
-        whole = replace(whole, gold=branches_taken(whole.gold, gold.taken))
-        if whole.gold != steps:
+        alone = joined_gold(parts, together=task.asked_together)
+        if branches_taken(joined, gold.taken) != alone:
             raise _conflict(task, "one request changes what another one comes to")
+        whole = replace(whole, gold=branches_taken(steps, gold.taken))
         whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
         if row := shared_row(replace(gold.evidence, task=whole)):
             raise _conflict(task, f"two requests change {row}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
+from synth.core.tasks.parts import without_repeats
 from synth.ext.variety.composition import Manner, compose, fit_in_message, setting, shared_form
 from synth.source import TaskPool
 from synth.task import Task
@@ -180,6 +181,7 @@ class Composer:
                 parts = self._parts(first, partners, size, seed, manner)
                 if parts is not None and shared_form(parts)[0]:
                     task = compose(parts, self.seed, manner)
+                    task = replace(task, gold=without_repeats(task.gold, self._writers))
                     if self.wanted is None or self.wanted(task):
                         yield task
 
