@@ -155,6 +155,7 @@ class TestReward:
             "reads_only",
             "answer",
             "no_write_before",
+            "read_before",
             "required_calls",
             "forbidden_calls",
             "says",

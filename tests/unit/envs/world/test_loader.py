@@ -86,7 +86,7 @@ SECOND = "  executor: executors.work\n- name: second"
             "description: The second.",
             "description: The second.\n  5: x\n  zz: y",
             7,
-            "unknown key 5",
+            "unknown key '5'",
         ),
         (
             "description: The second.",
