@@ -111,8 +111,9 @@ class ReadBefore(Verifier):
     ) -> Verdict:
         past = [call for one in evidence.so_far[:-1] for call in one.calls]
         for index, call in enumerate(evidence.calls):
-            for lookups in options.get(call.name, ()) if call.ok else ():
-                earlier = [*past, *evidence.calls[:index]]
+            demands = options.get(call.name, ()) if call.ok else ()
+            earlier = [*past, *evidence.calls[:index]] if demands else ()
+            for lookups in demands:
                 subject = _subjects(evidence.tools_json).get(call.name, "")
                 if not any(is_read(earlier, call, lookup, subject) for lookup in lookups):
                     wanted = " or ".join(map(tool_of, lookups))

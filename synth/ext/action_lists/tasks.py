@@ -165,7 +165,11 @@ def with_reads(
 def _read(world: World, name: str, call: CallTemplate) -> CallTemplate | None:
     """The call of a read with the arguments that it shares with a call; None if it needs others."""
     parameters = world.toolbox[name].parameters
-    known = {key: call.arguments[key] for key in parameters["properties"] if key in call.arguments}
+    known = {
+        key: call.arguments[key]
+        for key in parameters.get("properties", {})
+        if key in call.arguments
+    }
     return (
         CallTemplate(name, known) if known.keys() >= set(parameters.get("required", ())) else None
     )

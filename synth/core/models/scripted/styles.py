@@ -35,6 +35,7 @@ from synth.core.models.scripted.expert import (
     ScriptedModel,
     failed,
 )
+from synth.core.renaming.opening import opening_of
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import Action, CallStep, LoopStep, Step
 from synth.model import Completion
@@ -152,18 +153,21 @@ class Parallel(StyledConversation):
     style = "parallel"
 
     def __init__(self, task: Task, retries: int | None, seed: int) -> None:
-        self._told = f"{task.system} {task.prompt}".casefold()
+        self._messages = opening_of(task)
         super().__init__(task, retries, seed)
 
     def next_turn(self, messages: Sequence[Message]) -> Completion:
-        self._told = " ".join(message["content"] for message in messages).casefold()
+        self._messages = messages
         return super().next_turn(messages)
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for group in _groups(steps):
             left: Sequence[Step] = group
             while left:
-                known = list(takewhile(lambda step: self._is_known(step, names), left))
+                told = " ".join(message["content"] for message in self._messages).casefold()
+                known = [
+                    *takewhile(lambda step, told=told: self._is_known(step, names, told), left)
+                ]
                 if len(known) > 1 and self._only_read(len(known)):
                     yield from self._together([(cast("CallStep", step), names) for step in known])
                 elif isinstance(left[0], LoopStep) and self._loop_reads(left[0], names):
@@ -173,12 +177,12 @@ class Parallel(StyledConversation):
                     yield from super()._steps(known, names)
                 left = left[max(1, len(known)) :]
 
-    def _is_known(self, step: Step, names: Mapping[str, object]) -> bool:
-        """True for a call whose arguments stand in the messages so far."""
+    def _is_known(self, step: Step, names: Mapping[str, object], told: str) -> bool:
+        """True for a call whose arguments stand in the text ``told``."""
         if not isinstance(step, CallStep):
             return False
         values = named_values(self._request(step, names)[1])
-        return all(str(value).casefold() in self._told for _, value in values)
+        return all(str(value).casefold() in told for _, value in values)
 
     def _rounds(
         self, loop: LoopStep, names: dict[str, object]

@@ -100,16 +100,19 @@ def test_what_families_lack_is_filled_up_by_weight():
 
 @pytest.mark.parametrize("limit", ["null", "0.5"])
 def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
-    options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}", "seed=1"]
-    limited = f"tasks.max_near_duplicates={limit}"
-    plan = prepare(compose([*options, limited])[0].config).plan
-    found = Counter(name for index in range(420) for name in plan.task(index).family.split(JOIN))
+    """Summed over three draws, so that a bound says more than that one draw was lucky."""
+    found, expected = Counter[str](), Counter[str]()
+    for seed in (1, 2, 3):
+        options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}"]
+        limited = f"tasks.max_near_duplicates={limit}"
+        plan = prepare(compose([*options, limited, f"seed={seed}"])[0].config).plan
+        found.update(name for index in range(420) for name in plan.task(index).family.split(JOIN))
+        expected.update(plan.blocks[0].requests)
     even = found.total() / len(found)
     assert max(found.values()) < 1.55 * even
-    assert min(found.values()) > 0.55 * even
-    expected = plan.blocks[0].requests
-    assert sum(expected.values()) == pytest.approx(found.total(), abs=len(found))
-    assert all(abs(expected[name] - count) < 0.6 * even for name, count in found.items())
+    assert min(found.values()) > 0.62 * even
+    assert expected.total() == pytest.approx(found.total(), abs=3 * len(found))
+    assert all(abs(expected[name] - count) < 0.5 * even for name, count in found.items())
 
 
 def test_the_last_pattern_that_fits_decides():

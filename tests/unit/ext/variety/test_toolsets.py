@@ -16,25 +16,25 @@ from synth.prepare import prepare
 from synth.task import Task
 
 
-def planned(tools: str, count: int = 42) -> tuple[list[Task], object]:
+def planned(tools: str, count: int = 42) -> list[Task]:
     run = prepare(from_dict({"env": {"name": "shop"}, "tasks": {"count": count, "tools": tools}}))
-    return [run.plan.task(index) for index in range(run.plan.tasks)], run
+    return [run.plan.task(index) for index in range(run.plan.tasks)]
 
 
 def test_each_task_offers_what_gold_calls_and_others_drawn_for_it():
-    tasks, _ = planned("needed+4")
+    tasks = planned("needed+4")
     for task in tasks:
         called = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
         offered = set(task.extras["tools"])
         assert called <= offered
         assert 4 <= len(offered - called) <= 6
     assert len({frozenset(task.extras["tools"]) for task in tasks}) > 30
-    again, _ = planned("needed+4")
+    again = planned("needed+4")
     assert [task.extras["tools"] for task in again] == [task.extras["tools"] for task in tasks]
 
 
 def test_what_has_to_be_read_is_offered_with_what_it_is_read_for():
-    for task in planned("needed+0")[0]:
+    for task in planned("needed+0"):
         offered, demands = set(task.extras["tools"]), task.gate("read_before").options
         for tool in offered & demands.keys():
             for read in demands[tool]:
@@ -45,7 +45,7 @@ def test_what_has_to_be_read_is_offered_with_what_it_is_read_for():
 
 def test_an_agent_sees_no_other_tool_and_can_call_none():
     world = load_world(examples_dir() / "shop")
-    task = planned("needed+0", 1)[0][0]
+    task = planned("needed+0", 1)[0]
     with world.template() as template, Episode(task, world, template) as episode:
         shown = {tool["function"]["name"] for tool in episode.tools}
         assert shown - {"submit"} == set(task.extras["tools"])
