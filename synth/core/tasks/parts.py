@@ -54,9 +54,8 @@ def without_repeats(steps: Sequence[Step], writers: Collection[str]) -> list[Ste
             place = places.get(key := canonical([step.tool, own[0]]))
             if place is not None and not names_in(own, "$"):
                 earlier = cast("CallStep", out[place])
-                if all(
-                    saved[name] == (earlier.save.get(name) == step.save[name]) for name in step.save
-                ):
+                same = {name for name, path in step.save.items() if earlier.save.get(name) == path}
+                if all(saved[name] == (1 if name in same else 0) for name in step.save):
                     saved.update(step.save.keys() - earlier.save.keys())
                     out[place] = replace(earlier, save={**earlier.save, **step.save})
                     continue

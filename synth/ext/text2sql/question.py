@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -123,9 +123,8 @@ def question_steps(
     """
     rows = {"$compute": "records", "of": ["$.columns", "$.rows"]}
     cells = {name: f"$.rows[0][{at}]" for at, name in enumerate(columns) if name.isidentifier()}
-    save: dict[str, Save] = {**cells} if said else {"rows": rows}
-    texts = said or [scope.value(text, "say", line, set(save)) for text in SAID]
-    words = Phrasing(texts)
+    save: Mapping[str, Save] = cells if said else {"rows": rows}
+    words = Phrasing(said or [scope.value(text, "say", line, set(save)) for text in SAID])
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:
         steps.append(CallTemplate("list_tables", {}))

@@ -260,7 +260,8 @@ def _row_text(row: Mapping[str, Json]) -> str:
 def _figure(name: str, value: Json, *, named: bool) -> str:
     """A figure with its unit, which is the end of its name, and its name where it has one."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
-    return " ".join(filter(None, [label.replace("_", " ") * named, text_of(value), unit]))
+    words = [label.replace("_", " "), text_of(value), unit]
+    return " ".join(filter(None, words if named else words[1:]))
 
 
 def rounded(value: Json) -> Json:

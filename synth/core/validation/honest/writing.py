@@ -1,4 +1,4 @@
-"""Honest agents that write in another order than gold, or after a mistake of their own."""
+"""Honest agents that read or write in another order than gold, read more, or mend a mistake."""
 
 from __future__ import annotations
 
