@@ -106,12 +106,7 @@ def ungrouped(select: exp.Select, frame: Frame, *, loose: bool) -> list[str]:
         grouped and group.args.get("all")
     ):
         return []
-    aggregates = [call for item in select.expressions for call in _aggregates(item)]
-    if not aggregates or any(
-        isinstance(node, exp.Window) for item in select.expressions for node in inside(item)
-    ):
-        return []
-    if loose and len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max):
+    if not _gathers(select, loose=loose):
         return []
     determined = _determined(select, frame, group if grouped else None)
     for column in (column for item in select.expressions for column in _bare_columns(item)):
@@ -119,6 +114,16 @@ def ungrouped(select: exp.Select, frame: Frame, *, loose: bool) -> list[str]:
         if source is not None and source.alias not in determined:
             return [_not_grouped(column.sql(), grouped=grouped)]
     return []
+
+
+def _gathers(select: exp.Select, *, loose: bool) -> bool:
+    """Whether the rows of a SELECT become one, so that a plain column has no value of its own."""
+    aggregates = [call for item in select.expressions for call in _aggregates(item)]
+    windowed = any(
+        isinstance(node, exp.Window) for item in select.expressions for node in inside(item)
+    )
+    lone = len(aggregates) == 1 and isinstance(aggregates[0], exp.Min | exp.Max)
+    return bool(aggregates) and not windowed and not (loose and lone)
 
 
 def _not_grouped(name: str, *, grouped: bool) -> str:
