@@ -25,9 +25,10 @@ class GoldEnd:
     ``calls`` counts its tool calls, ``writes`` holds the indices (from 0) of the calls that changed
     rows, ``played`` the calls themselves: ``{"tool": ..., "arguments": {...}}``. ``reply`` is what
     it tells the user, the JSON of a :class:`synth.core.types.reply.GoldReply`; None if that is
-    unknown. ``asked`` are the topics that it asked for before its first write; None if they are
-    unknown. ``work`` is the difficulty by kind (:mod:`synth.core.types.difficulty`); None if it is
-    unknown.
+    unknown. ``asked`` maps each topic that gold asked for before a write to the tools that it
+    wrote with afterwards, with the number of their writes before; empty for a topic that comes
+    before all writes. ``work`` is the difficulty by kind
+    (:mod:`synth.core.types.difficulty`); None if it is unknown.
     """
 
     changes: Sequence[Mapping[str, Json]] = ()
@@ -36,7 +37,7 @@ class GoldEnd:
     writes: Sequence[int] = ()
     played: Sequence[Mapping[str, Json]] = ()
     reply: Mapping[str, Json] | None = None
-    asked: Sequence[str] | None = None
+    asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     work: Mapping[str, int] | None = None
 
 

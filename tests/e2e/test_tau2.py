@@ -15,11 +15,11 @@ from tests.e2e.isolated import make_environment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tau2"
 PACKAGE = "inspect-evals==0.26.0"
-PROVED = {"airline": 24, "retail": 98}
+PROVED = {"airline": 35, "retail": 98}
 """Tasks of the lists that prove themselves, of 50 and 114."""
 FOUND = {
     "airline": {
-        "1": "nothing can be judged",
+        "0": "nothing can be judged",
         "9": "names 'IFOYYZ', which get_reservation_details finds, and no call of gold is about it",
         "14": "the output '44' is supported by no row",
         "35": "passengers[].dob='1985-04-04', which nobody could know",

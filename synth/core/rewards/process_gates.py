@@ -13,7 +13,7 @@ from typing import cast
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.state.columns import Columns
-from synth.core.types.steps import AskStep, CallStep, ConfirmStep, LoopStep, every_step
+from synth.core.types.steps import CallStep, ConfirmStep, LoopStep, every_step
 from synth.evidence import CallRecord, Evidence, TurnRecord, Verifier
 from synth.task import Task
 from synth.verdict import Verdict
@@ -61,11 +61,11 @@ class NoWriteBefore(Verifier):
     options list one or both.
 
     ``ask``: before the first write the user had told every topic that gold asks for before its
-    own. ``confirm``:
-    at each write the user's latest yes or no was consent, in tasks whose gold confirms (one case
-    may have to). A yes licenses the tools that its condition covers, or all; tools that no
-    condition covers need none. Where several conditions cover a tool and gold proposes between its
-    calls, each of these calls needs a yes more. A user who declines takes every yes back.
+    own, and before later writes with a tool what gold asks for between its own. ``confirm``: at
+    each write the user's latest yes or no was consent, in tasks whose gold confirms (one case may
+    have to). A yes licenses the tools that its condition covers, or all; tools that no condition
+    covers need none. Where several conditions cover a tool and gold proposes between its calls,
+    each of these calls needs a yes more. A user who declines takes every yes back.
     """
 
     name = "no_write_before"
@@ -175,9 +175,12 @@ def _values(value: object) -> set[str]:
 
 @dataclass(frozen=True)
 class _Demands:
-    """Conditions on the conversation before a write: topics that the user has told, and consent."""
+    """Conditions on the conversation before a write: topics that the user has told, and consent.
 
-    topics: Collection[str]
+    ``topics`` are as in :class:`~synth.task.GoldEnd`.
+    """
+
+    topics: Mapping[str, Mapping[str, int]]
     consent: bool
     covered: Collection[str] = ()
     proposals: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
@@ -185,10 +188,10 @@ class _Demands:
     @classmethod
     def of(cls, task: Task, options: Sequence[str]) -> _Demands:
         steps = list(every_step(task.gold))
-        asked = _asked_before_write(task)
+        asked = {} if task.end is None else task.end.asked
         confirms = any(isinstance(step, ConfirmStep) for step in steps)
         return cls(
-            tuple(dict.fromkeys(asked)) if "ask" in options else (),
+            asked if "ask" in options else {},
             "confirm" in options and confirms,
             _covered(task),
             _proposals(task),
@@ -199,7 +202,11 @@ class _Demands:
         clause; empty if all are met.
         """
         answered = {topic for turn in turns for topic in turn.told}
-        untold = [topic for topic in self.topics if topic not in answered]
+        untold = [
+            topic
+            for topic, before in self.topics.items()
+            if topic not in answered and (not before or number > before.get(tool, number))
+        ]
         reasons = [
             f"before the user had told {', '.join(untold)}" if untold else "",
             self._without_yes(turns, tool, number) if self.consent and self._binds(tool) else "",
@@ -218,20 +225,6 @@ class _Demands:
 
     def _binds(self, tool: str) -> bool:
         return not self.covered or tool in self.covered
-
-
-def _asked_before_write(task: Task) -> list[str]:
-    """The topics that gold asks for before its first write."""
-    if task.end is not None and task.end.asked is not None:
-        return list(task.end.asked)
-    played = () if task.end is None else task.end.played
-    writers = {played[index]["tool"] for index in (task.end.writes if task.end else ())}
-    topics: list[str] = []
-    for step in every_step(task.gold):
-        if isinstance(step, CallStep) and step.tool in writers and step.fails is None:
-            break
-        topics += step.topics if isinstance(step, AskStep) else ()
-    return topics
 
 
 def _covered(task: Task) -> Collection[str]:

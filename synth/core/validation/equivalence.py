@@ -56,20 +56,23 @@ def _strict_rows(task: Task, changes: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def same_process(gold: Evidence, other: Evidence) -> bool:
-    """Compare two ways to an end as far as gates look at them: the topics that were told and the
-    consent before the first write and, if writes may not be undone, the rows that were touched.
+    """Compare two ways to an end as far as gates look at them: before the first write the topics
+    that the user had told, at least gold's, and consent; if writes may not be undone, the rows that
+    were touched.
     """
-    return _process(gold) == _process(other)
+    told, *process = _process(gold)
+    told_other, *process_other = _process(other)
+    return told <= told_other and process == process_other
 
 
-def _process(evidence: Evidence) -> tuple[object, ...]:
+def _process(evidence: Evidence) -> tuple[set[str], bool, list[str]]:
     task, calls = evidence.task, evidence.calls
     first_write = next((index for index, call in enumerate(calls) if call.changes), -1)
     turns = [turn for turn in evidence.turns if turn.after <= first_write]
     asked = {topic for step in task.gold if isinstance(step, AskStep) for topic in step.topics}
     answered = asked & {topic for turn in turns for topic in turn.told}
     touched = _touched_rows(evidence) if task.rules.transient == "forbid" else []
-    return sorted(answered), any(turn.consents for turn in turns), touched
+    return answered, any(turn.consents for turn in turns), touched
 
 
 def _touched_rows(evidence: Evidence) -> list[str]:

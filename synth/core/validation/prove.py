@@ -238,19 +238,24 @@ def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
         writes=_writes(gold),
         played=played,
         reply=gold_reply(gold.evidence, oracle, gold.stated, gold.steps).to_json(),
-        asked=_asked_before_write(gold),
+        asked=_asked(gold),
         work=dict(work_of(gold.evidence.task)),
     )
 
 
-def _asked_before_write(gold: GoldRun) -> list[str]:
-    """The topics that gold asked for before its first write, or at all if it writes nothing."""
-    first = next(iter(_writes(gold)), len(gold.run.outcomes))
-    answered = {topic for turn in gold.evidence.turns if turn.after <= first for topic in turn.told}
+def _asked(gold: GoldRun) -> dict[str, dict[str, int]]:
+    """The topics that gold asked for before a write, as :class:`~synth.task.GoldEnd` has them."""
+    tools = [gold.run.outcomes[index].call.name for index in _writes(gold)]
     steps = [step for step in every_step(gold.evidence.task.gold) if isinstance(step, AskStep)]
-    return list(
-        dict.fromkeys(topic for step in steps for topic in step.topics if topic in answered)
-    )
+    topics = {topic for step in steps for topic in step.topics}
+    made: dict[str, dict[str, int]] = {}
+    for turn in gold.evidence.turns:
+        done = sum(index < turn.after for index in _writes(gold))
+        if done and done == len(tools):
+            break
+        for topic in topics.intersection(turn.told).difference(made):
+            made[topic] = {tool: tools[:done].count(tool) for tool in tools[done:] if done}
+    return made
 
 
 def _writes(gold: GoldRun) -> tuple[int, ...]:

@@ -355,12 +355,15 @@ class GoldMaker:
                     " no count or sum over what gold reads comes to it",
                 )
             self._add_reads(chain)
-        if not progress.ever_written and not progress.required and not entry.outputs:
-            raise Refused(
-                Kind.NOTHING_TO_JUDGE,
-                "nothing can be judged: gold changes no row and no output is expected, so an agent"
-                " that does nothing would earn the full reward",
-            )
+        refuses = not progress.ever_written and not progress.required and not entry.outputs
+        if refuses:
+            progress.required += [call.name for call in entry.calls]
+            if not progress.required:
+                raise Refused(
+                    Kind.NOTHING_TO_JUDGE,
+                    "nothing can be judged: gold makes no call and no output is expected, so an"
+                    " agent that does nothing would earn the full reward",
+                )
         said = [output for output in entry.outputs if appears_in(output, self._said)]
         if not progress.ever_written and not progress.required and len(said) == len(entry.outputs):
             raise Refused(
@@ -370,6 +373,9 @@ class GoldMaker:
             )
         self._check_named()
         words = report([*progress.written, *progress.required], entry.outputs)
+        if refuses:
+            about = next(iter(entry.calls[-1].arguments.values()), "this")
+            words = f"Unfortunately I cannot do that for {about}."
         progress.steps.append(SayTemplate(Phrasing([words])))
 
 

@@ -45,7 +45,8 @@ def played(*turns: str, gold: Sequence[Any] = ASKS, **fields: Any) -> Evidence:
                 consents=turn == "yes",
                 declines=turn == "no",
             )
-    return desk.evidence(None, **({"gold": gold} | fields))
+    end = GoldEnd(asked={"dob": {}, "email": {}} if gold is ASKS else {})
+    return desk.evidence(None, **({"gold": gold, "end": end} | fields))
 
 
 def no_write_before(*turns: str, option: Sequence[str]) -> Verdict:
@@ -71,6 +72,21 @@ class TestNoWriteBefore:
         assert verdict.reason == "call 1 (write) changed rows before the user had told email"
         assert verdict.detail["first_wrong"]["call"] == 1
         assert verdict.detail["first_wrong"]["row"]["table"] == "stock"
+
+    @pytest.mark.parametrize(
+        ("turns", "score"),
+        [
+            (["dob", "w", "email", "w"], 1.0),
+            (["dob", "w", "w"], 0.0),
+            (["dob", "w"], 1.0),
+            (["email", "w"], 0.0),
+        ],
+    )
+    def test_a_topic_between_two_writes_of_gold_is_told_before_the_second(
+        self, turns: list[str], score: float
+    ):
+        end = GoldEnd(asked={"dob": {}, "email": {"write": 1}})
+        assert NoWriteBefore().verify(played(*turns, end=end), ["ask"]).score == score
 
     @pytest.mark.parametrize(
         ("turns", "score"),

@@ -109,8 +109,7 @@ def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSenten
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
     """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
-    seen = [call.result.payload() for call in evidence.calls if call.result is not None]
-    others = Material((), [forms, evidence.task.slots, *seen]).values()
+    others = Material((), [forms, evidence.task.slots, *_seen(evidence)]).values()
     for value in chain(Material.of_calls(done).values(), islice(others, MOST)):
         if stem(value.lower()) not in GENERAL | _DONE:
             yield value
@@ -144,24 +143,39 @@ def _names(text: str, values: Iterable[str]) -> bool:
 def _untold_answer(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
 ) -> Iterator[ReplyFinding]:
-    """Content that gold has beyond courtesy: a reply has some of it, or refuses and names what."""
-    request = {stem(word) for word in texts(tokens(evidence.task.prompt))}
+    """What a reply owes where gold only answers: some content that gold has beyond courtesy, or a
+    refusal that names what. A value that was read is no content where gold refuses.
+    """
+    refused = any(one.refuses for one in sentences(gold.said[-1]))
+    seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
+    values = list(islice(Material((), seen).values(), MOST))
+    request = _stems(evidence.task.prompt)
     due = content(gold.said[-1])
     text = "\n".join(words.text for words in spoken)
-    said = {stem(word) for word in texts(tokens(text))}
     wanted = due - request or due
-    if not wanted or wanted & said:
+    if refused:
+        wanted -= _stems(" ".join(values))
+    if wanted & _stems(text) or not (wanted or refused):
         return
-    slots = [value for value in Material((), [evidence.task.slots]).values() if len(value) > 1]
-    if any(sentence.denies for sentence in sentences(text)) and _names(text, slots):
+    denies = any(sentence.denies for sentence in sentences(text))
+    if denies and _names(text, (value for value in values if len(value) > 1)):
         return
-    shown = ", ".join(sorted(wanted)[:6])
+    shown = ", ".join(sorted(wanted)[:6]) or "a refusal"
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
+
+
+def _stems(text: str) -> set[str]:
+    return {stem(word) for word in texts(tokens(text))}
+
+
+def _seen(evidence: Evidence) -> list[object]:
+    """The results of the calls."""
+    return [call.result.payload() for call in evidence.calls if call.result is not None]
 
 
 def content(text: str) -> set[str]:
     """The stems of a text that say what it is about."""
-    said = {stem(word) for word in texts(tokens(text))} - GENERAL
+    said = _stems(text) - GENERAL
     return {word for word in said if len(word) > 2 or word.isdigit()}
 
 

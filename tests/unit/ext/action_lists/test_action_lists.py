@@ -1,4 +1,4 @@
-"""A list of 21 tasks about a service desk: the nine sound ones are completed and proved, and each
+"""A list of 22 tasks about a service desk: the ten sound ones are completed and proved, and each
 planted mistake is found and named.
 """
 
@@ -35,6 +35,7 @@ SOUND = {
     "sum",
     "price",
     "handover",
+    "refusal",
 }
 MISTAKES = {
     "unknown-tool": (Kind.UNKNOWN_TOOL, "Did you mean cancel_pending_order?"),
@@ -129,6 +130,13 @@ def test_a_hand_over_is_required_by_a_gate(tasks: dict[str, Task]):
     gate = tasks["handover"].gate("required_calls")
     assert gate is not None
     assert gate.options == ["transfer_to_human_agents"]
+
+
+def test_a_list_of_reads_wants_a_refusal_that_names_what_was_read(tasks: dict[str, Task]):
+    gate = tasks["refusal"].gate("required_calls")
+    assert gate is not None
+    assert gate.options == ["get_order_details"]
+    assert tasks["refusal"].gold[-1].text == "Unfortunately I cannot do that for #D4401."
 
 
 def test_consent_is_asked_for_as_the_option_says(tasks: dict[str, Task], tmp_path: Path):
@@ -259,5 +267,5 @@ def test_the_check_reports_in_the_order_of_the_file(report: ListReport):
     listed = [str(item["id"]) for item in json.loads(LIST.read_text("utf-8"))]
     assert [item.id for item in report.findings] == listed
     document = report.to_json()
-    assert (document["tasks"], document["proved"]) == (21, 9)
+    assert (document["tasks"], document["proved"]) == (22, 10)
     assert not document["ok"]
