@@ -355,15 +355,9 @@ class GoldMaker:
                     " no count or sum over what gold reads comes to it",
                 )
             self._add_reads(chain)
-        refuses = not progress.ever_written and not progress.required and not entry.outputs
-        if refuses:
-            progress.required += [call.name for call in entry.calls]
-            if not progress.required:
-                raise Refused(
-                    Kind.NOTHING_TO_JUDGE,
-                    "nothing can be judged: gold makes no call and no output is expected, so an"
-                    " agent that does nothing would earn the full reward",
-                )
+        if not progress.ever_written and not progress.required and not entry.outputs:
+            progress.steps.append(self._refusal())
+            return
         said = [output for output in entry.outputs if appears_in(output, self._said)]
         if not progress.ever_written and not progress.required and len(said) == len(entry.outputs):
             raise Refused(
@@ -373,10 +367,22 @@ class GoldMaker:
             )
         self._check_named()
         words = report([*progress.written, *progress.required], entry.outputs)
-        if refuses:
-            about = next(iter(entry.calls[-1].arguments.values()), "this")
-            words = f"Unfortunately I cannot do that for {about}."
         progress.steps.append(SayTemplate(Phrasing([words])))
+
+    def _refusal(self) -> SayTemplate:
+        """The last words where a list only reads: the user wants what may not be done. The reads
+        are required.
+        """
+        self._progress.required += [call.name for call in self.entry.calls]
+        if not self.entry.calls:
+            raise Refused(
+                Kind.NOTHING_TO_JUDGE,
+                "nothing can be judged: gold makes no call and no output is expected, so an agent"
+                " that does nothing would earn the full reward",
+            )
+        self._check_named()
+        about = next(iter(self.entry.calls[-1].arguments.values()), "this")
+        return SayTemplate(Phrasing([f"Unfortunately I cannot do that for {about}."]))
 
 
 def later_calls(calls: Sequence[ExpectedCall], script: Script) -> list[int]:
