@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from synth.core.api.episodes import aopen, open  # noqa: A004
     from synth.core.api.rerunning import agrade, areplay, grade, load, replay
     from synth.core.api.running import Run, arun, run
-    from synth.core.dataset.reader import Dataset
-    from synth.core.dataset.trajectory import Trajectory
+    from synth.core.dataset.reader import Dataset, Trajectory
     from synth.core.rerun.regrade import GradeReport
     from synth.core.rerun.replay import ReplayReport
     from synth.core.validation.world import WorldReport
@@ -39,7 +38,7 @@ _LAZY = {
     "RunConfig": "synth.config",
     "Score": "synth.episode",
     "Task": "synth.task",
-    "Trajectory": "synth.core.dataset.trajectory",
+    "Trajectory": "synth.core.dataset.reader",
     "WorldReport": "synth.core.validation.world",
     "acheck": "synth.core.api.checking",
     "aexport": "synth.ext.exporters.exporting",

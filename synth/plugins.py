@@ -327,10 +327,10 @@ EXPORTERS = ExtensionPoint(
     "exporter",
     "synth.exporters",
     {
-        "trl-sft": "synth.ext.exporters.trl_sft:TrlSft",
-        "trl-dpo": "synth.ext.exporters.trl_dpo:TrlDpo",
-        "trl-kto": "synth.ext.exporters.trl_kto:TrlKto",
-        "trl-grpo": "synth.ext.exporters.trl_grpo:TrlGrpo",
+        "trl-sft": "synth.ext.exporters.trl:TrlSft",
+        "trl-dpo": "synth.ext.exporters.trl:TrlDpo",
+        "trl-kto": "synth.ext.exporters.trl:TrlKto",
+        "trl-grpo": "synth.ext.exporters.trl:TrlGrpo",
         "openai-jsonl": "synth.ext.exporters.openai_jsonl:OpenAIJsonl",
         "sharegpt": "synth.ext.exporters.sharegpt:ShareGPT",
         "llamafactory": "synth.ext.exporters.sharegpt:LlamaFactory",
@@ -339,7 +339,7 @@ EXPORTERS = ExtensionPoint(
         "verl-sft": "synth.ext.exporters.verl:VerlSft",
         "nemo-gym": "synth.ext.exporters.nemo_gym:NemoGym",
         "tokens": "synth.ext.exporters.tokens:Tokens",
-        "hermes": "synth.ext.exporters.hermes:Hermes",
+        "hermes": "synth.ext.exporters.verl:Hermes",
     },
 )
 """Forms of a dataset for trainers and services (``synth export --to NAME``)."""

@@ -192,7 +192,7 @@ LAZY = {
     ("synth/episode.py", "synth.core.dataset.transcript_html:episode_html"): NOTEBOOK,
     ("synth/core/dataset/reader.py", "synth.core.dataset.transcript_html:families_html"): NOTEBOOK,
     (
-        "synth/core/dataset/trajectory.py",
+        "synth/core/dataset/reader.py",
         "synth.core.dataset.transcript_html:trajectory_html",
     ): NOTEBOOK,
     (
@@ -258,7 +258,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.resuming:go_on"): HEAVY_COMMAND,
+    ("synth/core/cli/run.py", "synth.core.cli.finished_run:go_on"): HEAVY_COMMAND,
 }
 """Imports that are put off until they are needed: (file, ``module:attribute``) and the reason.
 

@@ -19,9 +19,8 @@ from synth.core.models.openai.model import OpenAIModel
 from synth.core.types.events import Usage
 from synth.core.users.scripted.user import ScriptedConversation
 from synth.ext.serving.openai_server import serve
-from synth.ext.simulated_user.acts import ACTS_TOOL
 from synth.ext.simulated_user.briefing import END, END_TOOL, Decider
-from synth.ext.simulated_user.user import SimulatedUser
+from synth.ext.simulated_user.user import ACTS_TOOL, SimulatedUser
 from synth.model import Completion
 from synth.user import UserRole
 

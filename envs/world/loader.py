@@ -16,16 +16,87 @@ The folder's Python is a package of its own with a unique name (:mod:`envs.world
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from envs.errors import WorldError
+from envs.plugins import Extension, PluginError, resolve
+from envs.tools.tool import Executor, Tool, kind_of_function
 from envs.tools.toolbox import Toolbox
-from envs.world.executors import world_tools
+from envs.tools.tools_yaml import DeclaredToolSet, read_tools_yaml
 from envs.world.files import database_folder, read_text, world_digest, world_files
 from envs.world.package import WorldPackage
 from envs.world.sqlite_files import read_databases
 from envs.world.world import SUBPROCESS_SERVICE, World
 from envs.world.world_file import read_world_file
+
+
+def world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...]]:
+    """The tools of a world, first from executors.py, and the sets of tools that it uses.
+
+    Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
+    """
+    tools = _decorated(package)
+    extensions: list[Extension] = []
+    file = package.folder / "tools.yaml"
+    for entry in read_tools_yaml(file, read_text(file)) if file.is_file() else ():
+        if isinstance(entry, DeclaredToolSet):
+            extensions.append(entry.extension)
+        for tool in entry.tools(lambda path: resolve_executor(path, package)):
+            if any(tool.name == other.name for other in tools):
+                raise WorldError(f"two tools are named {tool.name!r}", file, entry.source.line)
+            tools.append(tool)
+    return tools, tuple(dict.fromkeys(extensions))
+
+
+def _decorated(package: WorldPackage) -> list[Tool]:
+    if not package.has("executors"):
+        return []
+    return [value for value in vars(package.load("executors")).values() if isinstance(value, Tool)]
+
+
+def resolve_executor(path: str, package: WorldPackage) -> Executor:
+    """The function that ``module.function`` names: in the world's folder, else on the import path.
+
+    ``package.module:function`` names one on the import path as well. Raises
+    :class:`~envs.errors.WorldError`: without a file, unless the module's own code is wrong.
+    """
+    module, separator, attribute = path.rpartition(":" if ":" in path else ".")
+    if not separator or not all(part.isidentifier() for part in (*module.split("."), attribute)):
+        raise WorldError(f"executor {path!r} must be module.function")
+    if package.has(module):
+        found: object = getattr(package.load(module), attribute, None)
+    else:
+        try:
+            found = resolve(f"{module}:{attribute}")
+        except PluginError as error:
+            raise WorldError(f"executor {path!r}: {error}") from None
+        except SystemExit as error:
+            raise WorldError(f"executor {path!r} cannot be imported: {error}") from None
+    if isinstance(found, Tool):
+        return found.executor
+    if not callable(found):
+        raise WorldError(f"{module} has no function {attribute!r}")
+    if kind := kind_of_function(found):
+        raise WorldError(
+            f"executor {path!r} is {kind}; write a plain function that returns a ToolResult"
+        )
+    _check_signature(path, found)
+    return cast("Executor", found)
+
+
+def _check_signature(path: str, function: Callable[..., object]) -> None:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a builtin that does not tell its signature: the call itself will show
+        return
+    try:
+        signature.bind({}, None)
+    except TypeError:
+        raise WorldError(f"executor {path!r} must take (arguments, db)") from None
+
 
 __all__ = ["SUBPROCESS_SERVICE", "World", "load_world", "world_digest", "world_files"]
 

@@ -44,7 +44,7 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.runner import event_loop
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
-from synth.ext.serving.completion_json import whole
+from synth.ext.serving.openai_server import whole
 from synth.ext.telemetry.config import OtelConfig
 from synth.ext.telemetry.otel.spans import make as make_spans
 from synth.middleware import MiddlewareHome, MiddlewareMaker

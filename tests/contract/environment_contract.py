@@ -1,4 +1,4 @@
-"""Contract tests of a :class:`envs.environments.base.BaseEnvironment`."""
+"""Contract tests of a :class:`envs.environments.executable.BaseEnvironment`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import pickle
 from abc import abstractmethod
 
-from envs.environments.base import BaseEnvironment
+from envs.environments.executable import BaseEnvironment
 from envs.errors import ExecutorError
 from envs.tools.tool import lint
 from envs.types import ErrorCategory, ToolCall, ToolOutcome

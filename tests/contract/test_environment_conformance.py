@@ -11,9 +11,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from envs import Tool, ToolError, ToolResult, tool
-from envs.environments.base import BaseEnvironment
 from envs.environments.database import DatabaseExecutableEnvironment
-from envs.environments.executable import ExecutableEnvironment, ExecutionContext
+from envs.environments.executable import BaseEnvironment, ExecutableEnvironment, ExecutionContext
 from envs.errors import ExecutorError
 from envs.processes import close_pools
 from envs.sandboxes.base import Template

@@ -12,7 +12,7 @@ from synth.errors import ConfigProblems, DatasetError, OperatorError
 from synth.ext.exporters import Exporter, find_exporter
 from synth.ext.exporters.cli import main
 from synth.ext.exporters.rendering.presets import find_preset
-from synth.ext.exporters.trl_sft import TrlSft
+from synth.ext.exporters.trl import TrlSft
 from synth.plugins import EXPORTERS
 from synth.testing import ExporterConformance
 from tests.sample_rows import all_kinds, write_run

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from synth.ext.view.cli import main
-from synth.ext.view.server import ViewServer
+from synth.ext.view.cli import ViewServer, main
 from tests.e2e import chromium
 from tests.e2e.chromium import opened
 from tests.sample_rows import all_kinds, failed, row, says, user, write_run

@@ -29,7 +29,7 @@ from envs.sandboxes.row_changes import state_digest
 from envs.sql_errors import classify
 from envs.types import ErrorCategory, Limits, Pins, StateDiff
 
-SERVICE = "envs.sandboxes.attached.service"
+SERVICE = "envs.sandboxes.attached.connection"
 
 COUNT_MS = 30_000
 """Time in which the rows of a table are counted, or are read."""

@@ -5,15 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from synth.core.cli.consent_question import consent_by
+from synth.core.cli.end_report import conclude
+from synth.core.config.overrides import plain_changes
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.upload import is_uploaded
 from synth.core.foundation.standard_output import say
+from synth.core.runner.resuming import resume
 from synth.errors import DatasetError
+
+
+def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
+    """Go on with a run. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    return conclude(report, as_json=as_json)
 
 
 def say_if_complete(directory: Path, *, as_json: bool) -> bool:

@@ -27,10 +27,29 @@ from synth.core.dataset.store.parquet_shard import file_digest, remedy
 from synth.core.dataset.store.part import Part, data_frame, dataset_dict
 from synth.core.dataset.store.run_info import RunFiles, RunInfo
 from synth.core.dataset.store.wire import to_values
-from synth.core.dataset.trajectory import Trajectory
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
 from synth.plugins import find_module, resolve
+
+
+class Trajectory(dict[str, Any]):
+    """A row of the dataset: its columns by name, JSON columns as Python values.
+
+    A notebook shows it as a transcript beside its row changes and verdicts.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        named = (f"{name}={self[name]!r}" for name in _NAMED if name in self)
+        return f"Trajectory({', '.join(named)}, {len(self)} columns)"
+
+    def _repr_html_(self) -> str:
+        return str(resolve("synth.core.dataset.transcript_html:trajectory_html")(self))
+
+
+_NAMED = ("trajectory_id", "family", "reward", "stop_reason")
+
 
 Status = Literal["complete", "partial", "running", "interrupted"]
 

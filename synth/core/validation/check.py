@@ -21,6 +21,9 @@ from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
+from synth.core.agent.rollout_result import AgentLimits
+from synth.core.agent.state import RolloutIdentity
+from synth.core.foundation.hashing import derive_seed
 from synth.core.personal import people_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.family import Family
@@ -32,11 +35,11 @@ from synth.core.validation.attacks.steps import Move, ToolStep, acts, moves_of, 
 from synth.core.validation.base import fault
 from synth.core.validation.cases import check_cases
 from synth.core.validation.dead_parts import Finding, findings, parts_of, writes_nothing
+from synth.core.validation.equivalence import end_of
 from synth.core.validation.family_guess import PER_FAMILY, FamilyGuess, guess_families
 from synth.core.validation.honest.runner import HonestRunner
 from synth.core.validation.prove import GoldRun, playing, prove_and_keep, shortfall
 from synth.core.validation.report import FamilyReport
-from synth.core.validation.sampling import sample_tasks
 from synth.core.validation.show import (
     ShownRollout,
     attack_kinds,
@@ -44,13 +47,52 @@ from synth.core.validation.show import (
     honest_rollouts,
 )
 from synth.core.validation.suspects import SampleEnd, SuspectReport, find_suspects
-from synth.errors import TaskError
+from synth.episode import Episode
+from synth.errors import ModelAuthError, ModelError, TaskError
 from synth.evidence import end_state_gone
 from synth.model import Model
 from synth.plugins import HONEST_AGENTS, TASK_TRANSFORMS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.source import TaskFamily
 from synth.task import Task
+
+IN_FLIGHT = 8
+"""Rollouts that are played at once."""
+
+
+async def sample_tasks(
+    model: Model,
+    tasks: Sequence[Task],
+    count: int,
+    world: World,
+    template: Template,
+    limits: Limits,
+) -> list[SampleEnd]:
+    """``count`` samples of each task. One that the endpoint breaks off is unscored.
+
+    Raises :class:`ModelAuthError` for a key that is not accepted.
+    """
+    slots = asyncio.Semaphore(IN_FLIGHT)
+
+    async def one(task: Task, number: int) -> SampleEnd:
+        seed = derive_seed(task.id, number)
+        async with slots:
+            with Episode(task, world, template, limits, seed=seed) as episode:
+                identity = RolloutIdentity(f"{task.id}/{number}", number, seed, task.id)
+                agent = episode.agent(model, AgentLimits(), identity=identity)
+                try:
+                    run = await agent.run(episode.messages, episode.say)
+                except ModelAuthError:
+                    raise
+                except ModelError as error:
+                    return SampleEnd(task, end_of(episode.evidence()), None, str(error))
+                episode.said = run.said
+                score = await episode.scored()
+                solved = None if score.reward is None else score.solved
+                return SampleEnd(task, end_of(episode.evidence()), solved)
+
+    return list(await asyncio.gather(*(one(task, n) for task in tasks for n in range(count))))
+
 
 SEED = 0
 

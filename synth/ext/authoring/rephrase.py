@@ -8,7 +8,8 @@ before it is looked at, so that a step that was stopped goes on and pays for not
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from envs.world.files import PHRASINGS
 from synth.config import EndpointConfig, from_dict
 from synth.core.config.rules import AGENT
 from synth.core.dataset.store.acquire import refuse_occupied
-from synth.core.dataset.store.atomic_files import disk
+from synth.core.dataset.store.atomic_files import disk, write_file
 from synth.core.dataset.store.lock import RunLock
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.foundation.archive import pack_world, unpack_world
@@ -31,12 +32,12 @@ from synth.core.runner.build import build_model
 from synth.core.runner.progress import Waiting
 from synth.core.runner.run_files import CONFIG_FILE, write_whole
 from synth.core.runner.setup import RunSpec, model_setup
+from synth.core.tasks.phrasings import read_phrasings
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
 from synth.ext.authoring.config import RephraseConfig
 from synth.ext.authoring.rephrasing.journal import RephraseJournal
-from synth.ext.authoring.rephrasing.phrasings_file import add_phrasings
 from synth.ext.authoring.rephrasing.session import (
     FamilyOutcome,
     RephraseJob,
@@ -46,6 +47,28 @@ from synth.ext.authoring.rephrasing.session import (
 from synth.hook import RunHook
 from synth.model import Model
 from synth.prepare import PreparedRun, prepare
+
+
+def add_phrasings(
+    folder: Path, outcomes: Sequence[FamilyOutcome], before: Collection[str] = ()
+) -> int:
+    """Add what a job has kept to a world's file, and return the number of new lines.
+
+    A line that was added ``before`` is not added again: its author may have deleted it. Lines that
+    stood for earlier texts of a family make way for new ones.
+    """
+    there = read_phrasings(folder)
+    names = {(one.family, one.name) for one in there}
+    kept = [one for outcome in outcomes for one in outcome.kept]
+    new = [one for one in kept if one.name not in before and (one.family, one.name) not in names]
+    current = {one.family: one.of for one in new}
+    stay = [one for one in there if not one.of or current.get(one.family, one.of) == one.of]
+    if new:
+        lines = [json.dumps(one.to_json(), ensure_ascii=False) for one in [*stay, *new]]
+        file = (folder / PHRASINGS).resolve()
+        data = "".join(f"{line}\n" for line in lines).encode()
+        write_file(file, data, file.with_name(f".{PHRASINGS}.new"))
+    return len(new)
 
 
 @dataclass(frozen=True)

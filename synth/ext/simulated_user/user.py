@@ -6,7 +6,7 @@ reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every t
 ``users.decides`` sets their strength:
 
 ``rules`` (default)
-    The model classifies the agent's turn into acts (:mod:`synth.ext.simulated_user.acts`), and the
+    The model classifies the agent's turn into acts (:mod:`synth.ext.simulated_user.user`), and the
     rules decide the move: tell these topics, agree, decline, correct, end. An answer that states
     no acts, ``DRAFTS`` times, ends the rollout unscored with the fault ``unheard``. Then the model
     gets only the move (a fact that nobody asked for is not even in its prompt) and finds the words.
@@ -25,6 +25,11 @@ The model gets its role, its own messages, and the agent's messages to it: no to
 gold or database is within its reach. Drafts that were not sent are kept in ``discarded`` of the
 turn's event, with their problems. An endpoint that cannot be asked is infrastructure
 (:class:`synth.errors.ModelError`), not a user's fault.
+
+What a turn of the agent does, classified by the model that plays the user.
+
+The answer is the call of one tool, or the same JSON object as text; anything else is nonsense. The
+model gets the names of the user's topics and of the tools that its conditions cover, no fact.
 """
 
 from __future__ import annotations
@@ -32,16 +37,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from envs.types import ToolCall
 from synth.core.foundation.hashing import derive_seed
+from synth.core.language.json_answers import json_object
 from synth.core.types.events import Usage
-from synth.core.types.reply import Act
+from synth.core.types.reply import Act, ActKind
 from synth.core.users.scripted.hearing import spoken
-from synth.core.users.scripted.topics import about
+from synth.core.users.scripted.topics import about, plain_name
 from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation
 from synth.errors import ModelError, OperatorError
-from synth.ext.simulated_user.acts import acts_in, acts_tool, instructions
 from synth.ext.simulated_user.briefing import (
     END,
     END_TOOL,
@@ -56,6 +64,93 @@ from synth.model import Completion, Model
 from synth.plugins import extension
 from synth.task import Message, Task
 from synth.user import User, UserConversation, UserRole, UserTurn
+
+ACTS_TOOL = "classify_message"
+OTHER = "other"
+"""The tool of a proposal that no condition is about."""
+
+_SYSTEM = """\
+You read the last message that an assistant wrote to a person, and say what it does. You do not \
+answer it. Call {tool} once; if you have no tools, answer with its arguments as one JSON object.
+
+A message may do several things:
+- ask: it wants to be told something. `topics`: those of the list that it asks for, none if it \
+asks for something else. A thing that it only mentions or repeats is not asked for.
+- propose: it asks for leave to do something, and says what. `tools`: the tools that do this, \
+"{other}" for another act. A list of facts, a denial or "I only read out" is not a proposal.
+- check: it asks whether something is right, done or enough, and proposes nothing.
+- refuse: it says that something is not possible, or offers something else in its place.
+- report: it says what has been done or found, or takes its leave; nothing more is to come.
+- work: it says what it is about to look up, or greets.
+An offer of further help at the end ("Anything else?") does nothing of its own.
+
+Topics: {topics}
+Tools: {tools}
+"""
+_ACTS = TypeAdapter(list[Act])
+
+
+def instructions(role: UserRole) -> str:
+    """Return the system message of a classification."""
+    topics = (
+        f"{name} ({', '.join((plain_name(name), *topic.words))})"
+        for name, topic in role.knows.items()
+    )
+    return _SYSTEM.format(
+        tool=ACTS_TOOL,
+        other=OTHER,
+        topics="; ".join(topics) or "none",
+        tools=", ".join(_tools(role)),
+    )
+
+
+def acts_tool(role: UserRole) -> Mapping[str, Any]:
+    """Return the tool whose arguments are the acts, with the names that this role has."""
+    topics: dict[str, Any] = {"type": "string"}
+    if role.knows:
+        topics["enum"] = list(role.knows)
+    act = {
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string", "enum": list(get_args(ActKind))},
+            "topics": {"type": "array", "items": topics},
+            "tools": {"type": "array", "items": {"type": "string", "enum": _tools(role)}},
+        },
+        "required": ["kind", "topics", "tools"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "function",
+        "function": {
+            "name": ACTS_TOOL,
+            "description": "State what the assistant's last message does.",
+            "parameters": {
+                "type": "object",
+                "properties": {"acts": {"type": "array", "items": act}},
+                "required": ["acts"],
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+def acts_in(completion: Completion, role: UserRole) -> Sequence[Act] | None:
+    """Return the acts that a classification states; None if it is nonsense."""
+    calls = [call for call in completion.tool_calls if call.name == ACTS_TOOL]
+    answer = json_object(calls[0].arguments if calls else completion.content)
+    try:
+        acts = _ACTS.validate_python((answer or {}).get("acts"))
+    except ValidationError:
+        return None
+    tools = set(_tools(role))
+    known = all(role.knows.keys() >= set(act.topics) and tools >= set(act.tools) for act in acts)
+    return acts if acts and known else None
+
+
+def _tools(role: UserRole) -> list[str]:
+    covered = (tool for consent in role.consents for tool in consent.covers)
+    return [*dict.fromkeys(covered), OTHER]
+
 
 DRAFTS = 3
 """Number of drafts of one turn."""

@@ -1,17 +1,231 @@
-"""``synth view``: a dataset as a page for a browser."""
+"""``synth view``: a dataset as a page for a browser.
+
+The viewer as a local server, for datasets too large for one file and for runs that go on.
+
+It listens on 127.0.0.1 only, and every request must carry the token of the printed address. The
+index of all rows (a few hundred bytes each) goes to the page at once; transcripts are read from
+Parquet one at a time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+from aiohttp import web
 
 from synth.core.cli.command import Arguments, command
 from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.task_table import read_levels, read_prompts
+from synth.core.foundation.server_token import is_token
 from synth.core.foundation.standard_output import say
-from synth.errors import OperatorError
-from synth.ext.view.page import write_page
-from synth.ext.view.server import ViewServer
+from synth.errors import DatasetError, OperatorError
+from synth.ext.view.page import render, write_page
+from synth.ext.view.payload import Payload, describe, failed_verifiers, gold_ends, level, why
+
+INDEX_COLUMNS = (
+    "trajectory_id",
+    "task_id",
+    "family",
+    "case",
+    "split",
+    "universe",
+    "renaming",
+    "sample_index",
+    "outcome",
+    "reward",
+    "stop_reason",
+    "blame",
+    "num_turns",
+    "num_tool_calls",
+    "num_tool_errors",
+    "error_categories",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "model",
+    "parent_id",
+    "branch_step",
+    "notes",
+    "executions",
+    "verdicts",
+)
+
+ASK_CHARACTERS = 160
+"""Length of the request that the list shows."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class ViewServer:
+    """Serves one or two runs. ``token`` is drawn anew for each server unless it is given."""
+
+    def __init__(self, paths: Sequence[Path], token: str | None = None) -> None:
+        self.paths = list(paths)
+        self.token = token or secrets.token_urlsafe(24)
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    async def start(self, port: int = 0) -> None:
+        """Listen on 127.0.0.1; port 0 takes a free one."""
+        app = web.Application(middlewares=[self._authorise])
+        app.router.add_get("/", self._page)
+        app.router.add_get("/api/index", self._index)
+        app.router.add_get("/api/row/{run}/{id}", self._row)
+        app.router.add_get("/api/search", self._search)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
+        await site.start()
+        self.port = int(self._runner.addresses[0][1])
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @web.middleware
+    async def _authorise(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        # A page of another site can reach loopback by name: only the address itself is answered.
+        if request.host.rpartition(":")[0] not in {"127.0.0.1", "localhost"}:
+            raise web.HTTPForbidden(text="open the address that synth view printed")
+        if not is_token(request.query.get("token", ""), self.token):
+            raise web.HTTPForbidden(text="the token is missing or wrong; open the printed address")
+        try:
+            response = await handler(request)
+        except DatasetError as error:
+            raise web.HTTPConflict(text=str(error)) from error
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    async def _page(self, request: web.Request) -> web.Response:
+        del request
+        return web.Response(body=render(None), content_type="text/html", charset="utf-8")
+
+    async def _index(self, request: web.Request) -> web.Response:
+        del request
+        return _json(await asyncio.to_thread(self._read_index))
+
+    async def _row(self, request: web.Request) -> web.Response:
+        run = int(request.match_info["run"]) if request.match_info["run"].isdigit() else -1
+        if not 0 <= run < len(self.paths):
+            raise web.HTTPNotFound(text="unknown run")
+        found = await asyncio.to_thread(self._read_row, run, request.match_info["id"])
+        if found is None:
+            raise web.HTTPNotFound(text="unknown trajectory")
+        return _json(found)
+
+    async def _search(self, request: web.Request) -> web.Response:
+        text, where = request.query.get("q", ""), request.query.get("where", "")
+        return _json(await asyncio.to_thread(self._find, text, where))
+
+    def _read_index(self) -> dict[str, object]:
+        runs: list[object] = []
+        rows: list[object] = []
+        for number, path in enumerate(self.paths):
+            prompts = read_prompts(path / "tasks.parquet")
+            levels = read_levels(path / "tasks.parquet")
+            with Dataset.open(path) as dataset:
+                runs.append(describe(dataset))
+                rows += [
+                    {**_indexed(row, number, prompts), "level": level(levels, row["task_id"])}
+                    for row in dataset.rows(columns=INDEX_COLUMNS)
+                ]
+        return {"runs": runs, "rows": rows, "prompts": [], "tools": [], "tasks": {}}
+
+    def _read_row(self, run: int, trajectory: str) -> dict[str, object] | None:
+        payload = Payload()
+        with Dataset.open(self.paths[run]) as dataset:
+            row = dataset.find(trajectory)
+        if "messages" not in row:  # a rollout that infrastructure broke
+            return None
+        shown = payload.row(row, run)
+        tasks = gold_ends(self.paths[run], {str(row["task_id"])})
+        return {
+            "row": shown,
+            "prompts": payload.prompts.values,
+            "tools": payload.tools.values,
+            "tasks": tasks,
+        }
+
+    def _find(self, text: str, where: str) -> list[str]:
+        """References of the rows whose transcript holds the text, ignoring case, and that meet the
+        SQL condition; an empty one is none.
+        """
+        wanted = text.strip().lower()
+        found: list[str] = []
+        for number, path in enumerate(self.paths):
+            with Dataset.open(path) as dataset:
+                ids = dataset.ids(where) if where.strip() else None
+                if not wanted and ids is not None:
+                    found += [_reference(one, number) for one in ids]
+                    continue
+                for row in dataset.rows(columns=("trajectory_id", "messages", "verdicts")):
+                    if ids is not None and row["trajectory_id"] not in ids:
+                        continue
+                    whole = json.dumps([row["messages"], row["verdicts"]], ensure_ascii=False)
+                    if wanted in whole.lower():
+                        found.append(_reference(row["trajectory_id"], number))
+        return found
+
+
+def _reference(trajectory: str, run: int) -> str:
+    return trajectory if run == 0 else f"{trajectory}@{run}"
+
+
+def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str, object]:
+    return {
+        "run": run,
+        "id": row["trajectory_id"],
+        "task": row["task_id"],
+        "family": row["family"],
+        "case": row["case"],
+        "split": row["split"],
+        "universe": row["universe"],
+        "renaming": row["renaming"],
+        "sample": row["sample_index"],
+        "outcome": row["outcome"],
+        "reward": row["reward"],
+        "stop": row["stop_reason"],
+        "blame": row["blame"],
+        "turns": row["num_turns"],
+        "calls": row["num_tool_calls"],
+        "errors": row["num_tool_errors"],
+        "categories": row["error_categories"],
+        "input_tokens": row["input_tokens"],
+        "output_tokens": row["output_tokens"],
+        "cost": row["cost_usd"],
+        "model": row["model"],
+        "parent": row["parent_id"],
+        "branch_step": row["branch_step"],
+        "reply_notes": row["notes"],
+        "why": why(row["verdicts"])[:ASK_CHARACTERS],
+        "wrong": failed_verifiers(row["verdicts"]),
+        "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
+        "sequence": [call["tool"] for call in row["executions"] or ()],
+        "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],
+    }
+
+
+def _json(value: object) -> web.Response:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return web.Response(
+        body=gzip.compress(text.encode("utf-8", "backslashreplace"), 5),
+        content_type="application/json",
+        headers={"Content-Encoding": "gzip"},
+    )
+
 
 HELP = """synth view
 

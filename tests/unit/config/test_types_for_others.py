@@ -16,9 +16,9 @@ from omegaconf import OmegaConf
 import synth
 from synth.__main__ import main
 from synth.config import KEYS, SECTIONS, RunConfig, to_dict
+from synth.core.cli.schema import config_schema
 from synth.core.config.compose import compose as compose_run
 from synth.core.config.compose import store
-from synth.core.config.json_schema import config_schema
 from synth.core.foundation.shipped import configs_dir
 from synth.errors import ConfigProblems
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import synth
-from synth.core.dataset.trajectory import Trajectory
+from synth.core.dataset.reader import Trajectory
 from synth.core.dataset.transcript_html import trajectory_html
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'&\u202e\x1b[31m"

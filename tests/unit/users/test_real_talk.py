@@ -21,8 +21,7 @@ from envs.world.loader import load_world
 from synth.core.foundation.shipped import find_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.steps import AskStep
-from synth.core.users.scripted.user import ScriptedUser
-from synth.core.users.scripted.words import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG
+from synth.core.users.scripted.user import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
 from synth.task import Task
 from synth.user import UserTurn
 

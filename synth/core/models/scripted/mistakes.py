@@ -33,6 +33,7 @@ the ids of calls that gold does not make.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -41,10 +42,67 @@ from jsonschema import Draft202012Validator
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.perturbations import other_values, typo
-from synth.core.models.scripted.wrong_sql import wrong_queries
 from synth.core.tasks.yaml.words import SUBMIT, SUBMIT_SQL
 from synth.core.types.steps import CallStep, ConfirmStep, every_step
 from synth.task import Task
+
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|[A-Za-z_]\w*|\S""")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_BEFORE_TABLES = frozenset({"from", "join"})
+
+
+def misspelt(name: str) -> str:
+    """Return a similar name: singular for plural, or words run together."""
+    if "_" in name.strip("_"):
+        rest = name.lstrip("_")
+        return name[: len(name) - len(rest)] + rest.replace("_", "", 1)
+    return name[:-1] if name.endswith("s") and len(name) > 3 else f"{name}s"
+
+
+def wrong_queries(sql: str) -> Iterator[str]:
+    """Return the query with an unknown table, with an unknown column, and with an extra comma, as
+    far as it has these.
+    """
+    tokens = list(_TOKEN.finditer(sql))
+    words = [token[0].lower() for token in tokens]
+    table = next(
+        (
+            index + 1
+            for index, word in enumerate(words[:-1])
+            if word in _BEFORE_TABLES and _is_name(words[index + 1])
+        ),
+        None,
+    )
+    if table is not None:
+        yield _exchanged(sql, tokens[table], misspelt(tokens[table][0]))
+    if (
+        column := next((index for index in range(len(words)) if _is_column(words, index)), None)
+    ) is not None:
+        yield _exchanged(sql, tokens[column], misspelt(tokens[column][0]))
+    if words[:1] == ["select"] and "from" in words:
+        start = tokens[words.index("from")].start()
+        yield f"{sql[:start].rstrip()}, {sql[start:]}"
+
+
+def _is_name(word: str) -> bool:
+    return _WORD.fullmatch(word) is not None and word not in {"select", "lateral"}
+
+
+def _is_column(words: list[str], index: int) -> bool:
+    """Tell whether a word is a column's name: of two words, and neither a table, nor a function,
+    nor defined in the query.
+    """
+    before, after = (
+        words[index - 1] if index else "",
+        words[index + 1] if index + 1 < len(words) else "",
+    )
+    named = _WORD.fullmatch(words[index]) is not None and "_" in words[index].strip("_")
+    return named and before not in {*_BEFORE_TABLES, "as", "with", ")"} and after != "("
+
+
+def _exchanged(sql: str, token: re.Match[str], other: str) -> str:
+    return sql[: token.start()] + other + sql[token.end() :]
+
 
 Json = Any
 

@@ -5,19 +5,150 @@ value, each of its conditions is true, and every changed row is inside its frame
 table holds a condition on rows, which a row must meet both before and after the change, so that no
 row can be moved into the frame or out of it. A table that the frame does not name may not change at
 all; columns that the world ignores never count.
+
+Selection of changed rows that meet a condition on their table, before and after the change.
+
+The condition is an author's SQL about the table's columns. It is evaluated on the images of the
+changed rows, in a relation with the name and the types of the table, so that it reads as it would
+in a query on the table.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from envs.types import RowChange
+from envs.quoting import quoted
+from envs.sandboxes.row_changes import ROWID
+from envs.types import RowChange, Table
 from synth.core.rewards.state.columns import Columns
-from synth.core.rewards.state.frame import meeting
 from synth.core.types.checks import AlternativeEnd, ChangeFrame
 from synth.evidence import Evidence, Query
+
+BATCH = 50
+"""The most changes in one query: databases limit the terms of a UNION (SQLite: 500) and the bound
+values of a statement.
+"""
+
+
+def meeting(
+    changes: Sequence[RowChange],
+    table: Table,
+    where: str,
+    query: Query,
+    values: Mapping[str, Any],
+    engine: str,
+) -> list[bool]:
+    """Test each changed row of one table for the condition, before the change (if the row existed)
+    and after it (if the row still exists).
+
+    ``values`` are those that the condition may bind. Raises what ``query`` raises.
+    """
+    out: list[bool] = []
+    for start in range(0, len(changes), BATCH):
+        images = _Images(table, engine)
+        for change in changes[start : start + BATCH]:
+            images.add(change)
+        found = Counter(
+            next(iter(row.values()))
+            for row in query(images.sql(where), {**values, **images.values})
+        )
+        out += [found[number] == due for number, due in enumerate(images.due)]
+    return out
+
+
+class _Images:
+    """A relation with the images of some changed rows, each with the number of its change in
+    ``synth_row``. ``due`` is the number of images of each change.
+    """
+
+    def __init__(self, table: Table, engine: str) -> None:
+        self._table, self._engine = table, engine
+        self.values: dict[str, Any] = {}
+        self.due: list[int] = []
+        self._name = self._quoted(table.name)
+        self._terms = [f"SELECT {self._name}.*, 0 AS synth_row FROM {self._name} WHERE 1 = 0"]
+
+    def sql(self, where: str) -> str:
+        images = "\nUNION ALL ".join(self._terms)
+        return f"SELECT synth_row FROM (\n{images}\n) AS {self._name} WHERE (\n{where}\n)"
+
+    def add(self, change: RowChange) -> None:
+        """Add the images of a changed row: before the change, if the row existed, and after it, if
+        the row still exists.
+        """
+        self.due.append(1 + (change.op == "update"))
+        unknown_rowid = change.op == "insert" and ROWID in change.key and self._engine != "sqlite"
+        if change.op == "delete" or unknown_rowid:
+            # The row is not in the table, or cannot be found there: only SQLite has row numbers.
+            self._add_recorded(change.before or change.after or {})
+            return
+        if change.op == "update" and change.before:
+            self._add_stored(change.key, change.before)
+        self._add_stored(change.key, {})
+
+    def _add_recorded(self, row: Mapping[str, Any]) -> None:
+        """Add an image that consists of recorded values only."""
+        cells = [
+            self._bound(row[column.name], column.type) if column.name in row else "NULL"
+            for column in self._table.columns
+        ]
+        self._terms.append(f"SELECT {', '.join(cells)}, {self._number}")
+
+    def _add_stored(self, key: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
+        """Add the image of a row of the table, with recorded values in the place of its own."""
+        cells = [
+            self._bound(recorded[column.name], column.type)
+            if column.name in recorded
+            else self._quoted(column.name)
+            for column in self._table.columns
+        ]
+        types = {column.name: column.type for column in self._table.columns}
+        keys = [
+            f"{self._quoted(name) if name in types else ROWID} ="
+            f" {self._bound(value, types.get(name))}"
+            for name, value in key.items()
+        ]
+        where = " AND ".join(keys)
+        self._terms.append(
+            f"SELECT {', '.join(cells)}, {self._number} FROM {self._name} WHERE {where}"
+        )
+
+    @property
+    def _number(self) -> int:
+        """The number of the change that was added last."""
+        return len(self.due) - 1
+
+    def _bound(self, value: Any, kind: str | None) -> str:
+        """Bind a value; PostgreSQL alone needs a cast for a text that is a decimal or a date."""
+        name = f"synth_value_{len(self.values)}"
+        self.values[name] = _native(value)
+        return f"CAST(:{name} AS {kind})" if self._engine == "postgresql" and kind else f":{name}"
+
+    def _quoted(self, name: str) -> str:
+        mark = "`" if self._engine in {"mysql", "mariadb"} else '"'
+        return quoted(name, mark)
+
+
+def _native(value: Any) -> Any:
+    """Convert a change's JSON value to one that a driver accepts."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, Mapping):
+        return value
+    items = cast("Mapping[str, Any]", value)
+    if set(items) == {"$bytes"}:
+        return base64.b64decode(items["$bytes"])
+    return (
+        float(items["$float"])
+        if set(items) == {"$float"}
+        else json.dumps(items, ensure_ascii=False)
+    )
+
 
 Values = Mapping[str, Any]
 

@@ -13,10 +13,38 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from synth.core.language.acts import says_act
 from synth.core.language.wording import MONEY, Token, fold, spans, stem, stems, texts, tokens
 from synth.core.rewards.reply.sentences import base_form
 from synth.user import Consent
+
+ACTS = stems(
+    "cancel stop discontinue end delete remove drop close void refund return exchange swap"
+    " replace start begin prescribe order book schedule charge credit escalate transfer pay"
+    " double increase reduce raise lower hold reject decline"
+)
+"""Acts of which none is a way of doing another; entering, placing or sending may belong to any."""
+DOING = stems(
+    "add apply arrange assign block call change check complete correct create deliver do edit"
+    " enter execute file give go goes grant implement insert issue keep lend log make mark"
+    " message modify move notify open place process provide put reassign record redeem refer"
+    " register release remind renew reopen repeat report request reserve reset restore resume"
+    " save send set settle ship submit switch take transcribe undo update upgrade use write"
+)
+"""Verbs that say less of what is done."""
+PROPOSES = re.compile(
+    r"\b(?:shall|should|may|can|could) (?:i|we)\b|\b(?:want|like|prefer|need) (?:me|us) to\b"
+    r"|\b(?:go(?:ing)? ahead|go-ahead|proceed|good to go|let me|i(?:'ll| will| would|'d))\b"
+)
+"""Phrases by which an agent proposes to do what was asked."""
+
+
+def says_act(text: str, besides: Collection[str] = ()) -> bool:
+    """Tell whether a text says that something is done, or proposes it. ``besides`` are stems of
+    further words for acts.
+    """
+    said = {stem(word) for word in texts(tokens(text))}
+    return not said.isdisjoint(ACTS | DOING | {*besides}) or bool(PROPOSES.search(fold(text)))
+
 
 Named = tuple[str, str]
 """A form of values (a unit, a date, an id's prefix and length) and the value."""

@@ -32,9 +32,9 @@ from synth.ext.authoring.cli.world_job import (
     show_causes,
     writing_spec,
 )
+from synth.ext.authoring.rephrase import add_phrasings
 from synth.ext.authoring.rephrasing.bench import PhrasingBench
 from synth.ext.authoring.rephrasing.journal import RephraseJournal
-from synth.ext.authoring.rephrasing.phrasings_file import add_phrasings
 from synth.ext.authoring.rephrasing.prompt import messages_for
 from synth.ext.authoring.rephrasing.session import (
     FamilyOutcome,

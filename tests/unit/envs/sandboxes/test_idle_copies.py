@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envs.errors import NoRoomError
-from envs.sandboxes.server.idle_copies import IDLE_S, MAX_IDLE, IdleCopies
+from envs.sandboxes.server.admin_session import IDLE_S, MAX_IDLE, IdleCopies
 
 
 class Copy:

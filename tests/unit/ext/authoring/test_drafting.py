@@ -10,9 +10,9 @@ import pytest
 from synth.core.tasks.yaml.source_map import load_yaml
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.journal import Answer
-from synth.ext.authoring.drafting.insertion import NEW_FILE, with_family
 from synth.ext.authoring.drafting.journal import DraftJournal, DraftOutcome
 from synth.ext.authoring.drafting.similarity import Signature
+from synth.ext.authoring.drafting.workbench import NEW_FILE, with_family
 
 BODY = {"id": "new", "user": {"says": "1e3: {x}\nand more "}, "gold": [{"say": "1e3"}, {"say": ""}]}
 

@@ -11,7 +11,7 @@ import pytest
 
 from synth.errors import OperatorError
 from synth.ext.authoring.made_up import MadeUp
-from synth.ext.authoring.real_values import RealValues
+from synth.ext.authoring.mask import RealValues
 from synth.ext.authoring.schema_sql import literal
 from synth.ext.authoring.source import Extract, Source, from_url
 from synth.ext.authoring.world import make_world

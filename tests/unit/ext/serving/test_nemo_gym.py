@@ -191,9 +191,7 @@ async def test_a_lease_that_ended_says_so_and_has_no_reward(tmp_path: Path):
 async def test_a_tool_with_a_path_of_the_protocol_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(
-        "synth.ext.serving.environment.nemo_gym.RESERVED", frozenset({"find_items"})
-    )
+    monkeypatch.setattr("synth.ext.serving.environment.server.RESERVED", frozenset({"find_items"}))
     async with served(tmp_path) as world, agent_of(world) as agent:
         answer = await agent.post("/seed_session", await row_of(world, 0))
         assert answer.status_code == 400

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from synth.ext.view.server import ViewServer
+from synth.ext.view.cli import ViewServer
 from tests.sample_rows import all_kinds, error_row, write_run
 
 

@@ -15,12 +15,10 @@ import pytest
 
 from envs.types import ToolCall
 from synth.core.models.openai.reply import NotACompletionError, read_completion
-from synth.core.models.openai.sse import EventReader
-from synth.core.models.openai.stream import StreamedAnswer
+from synth.core.models.openai.stream import EventReader, StreamedAnswer
 from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
-from synth.ext.serving.completion_json import chunks, whole
-from synth.ext.serving.openai_server import Fault
+from synth.ext.serving.openai_server import Fault, chunks, whole
 from synth.model import Completion, Delta
 from tests.unit.models.conftest import calling, opening, refused, talk
 

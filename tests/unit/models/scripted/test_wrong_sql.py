@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from synth.core.models.scripted.wrong_sql import misspelt, wrong_queries
+from synth.core.models.scripted.mistakes import misspelt, wrong_queries
 
 SCHEMA = """
 CREATE TABLE orders (order_id INTEGER, placed_at TEXT, status TEXT);

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from envs.connection import connect_args, parse_url
 from envs.sandboxes.row_changes import row_change
 from envs.types import Column, RowChange, Table
-from synth.core.rewards.state.frame import meeting
+from synth.core.rewards.state.alternatives import meeting
 from synth.core.tasks.queries import select
 
 COLUMNS = ("select", "price", "day", "moment", "done", "seen", "from")

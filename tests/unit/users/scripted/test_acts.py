@@ -11,8 +11,7 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.types.events import event_from_json
 from synth.core.types.reply import Act
 from synth.core.types.steps import AskStep, CallStep, ConfirmStep, FollowUpStep, ReplyStep
-from synth.core.users.scripted.user import ScriptedUser
-from synth.core.users.scripted.words import NOTHING_TO_ADD, THAT_IS_RIGHT
+from synth.core.users.scripted.user import NOTHING_TO_ADD, THAT_IS_RIGHT, ScriptedUser
 from synth.model import Completion
 from synth.task import Task
 from synth.user import Consent, FollowUp, Topic, UserRole, UserTurn

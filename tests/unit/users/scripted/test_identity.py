@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from synth.core.users.scripted.proposal import named_in, strangers, strays, values_of
-from synth.core.users.scripted.words import THE_REST
+from synth.core.users.scripted.user import THE_REST
 from synth.user import Consent, UserRole
 from tests.unit.users.scripted.test_user import hear
 

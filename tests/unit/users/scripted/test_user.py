@@ -10,15 +10,17 @@ import dataclasses
 import pytest
 
 from synth.core.types.reply import Act
-from synth.core.users.scripted.user import LONG_PATIENCE, PATIENCE, ScriptedUser
-from synth.core.users.scripted.words import (
+from synth.core.users.scripted.user import (
     AS_ASKED,
     GO_AHEAD,
     GO_ON,
+    LONG_PATIENCE,
     NO_THANKS,
     NOTHING_TO_ADD,
+    PATIENCE,
     SAY_WHAT,
     THAT_IS_RIGHT,
+    ScriptedUser,
 )
 from synth.user import Consent, FollowUp, Topic, UserRole, UserTurn
 

@@ -13,12 +13,40 @@ where that is exported, too: their database was the same, and the pair says what
 the first turn that differs: no result of a tool is in it, but the first difference need not be the
 decisive one. DPO has no loss masks, so a chosen sample with a turn that must not be trained on
 after the shared part makes no pair.
+
+TRL's KTOTrainer: Parquet with the columns ``prompt``, ``completion``, ``label`` and ``tools``.
+
+Every scored row is an example; ``label`` is true for a success. The completion of a success is its
+last run of turns to train on, so that a turn that must not be trained on (and what leads to it) is
+part of the prompt. The completion of a failure is all that comes after the opening.
+
+TRL's SFTTrainer: Parquet with the columns ``messages`` and ``tools``.
+
+Arguments stay objects and unused keys stay absent, as chat templates expect. ``datasets`` 5 loads
+the file as it is: ``load_dataset("parquet", data_files=FILE)``.
+
+In this format TRL trains on every assistant turn; there is no mask per message, not even with a
+template that marks generation. Turns that must not be trained on (``train: false``, for instance a
+malformed call) are removed at the end of a conversation; a row with one before a turn to train on
+is left out as a whole and counted.
+
+The view ``segments`` and the unit ``turn`` write TRL's other format, ``prompt`` and ``completion``
+beside ``tools``: one example for each run of turns to train on (for each turn), after the context
+that the model was sent. No row is left out for a turn that must not be trained on: it is part of a
+prompt. Train it with ``assistant_only_loss=True``, because completions contain tool results too;
+TRL then counts the loss where both masks agree.
+
+TRL's GRPOTrainer: Parquet with the column ``prompt`` and the columns that name the task.
+
+An environment of TRL gets every column as an argument of its ``reset``: ``task_id``, ``env``,
+``universe`` and the rest say which task to set up. ``tools`` are the schemas of the task's tools.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
@@ -30,10 +58,13 @@ from synth.ext.exporters.base import (
     Row,
     has_untrained,
     last_turn,
+    prompt_part,
     row_key,
+    trained_runs,
     without_marks,
 )
 from synth.ext.exporters.files import Columns
+from synth.ext.exporters.prompts import PromptExporter, prompt_of, task_identity, tools_of
 from synth.ext.exporters.row_policy import Unit
 from synth.ext.exporters.siblings import (
     NO_SIBLING,
@@ -42,6 +73,111 @@ from synth.ext.exporters.siblings import (
     from_one_state,
     shared_start,
 )
+
+
+class TrlGrpo(PromptExporter):
+    """Prompts for TRL."""
+
+    name = "trl-grpo"
+    description = "TRL GRPOTrainer: Parquet with a prompt of each task and the task's id"
+    suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("prompt", "tools"), "list<json>"),
+        **dict.fromkeys(("task_id", "env", "env_digest", "family", "case", "split"), "str"),
+        **dict.fromkeys(("universe", "samples"), "int32"),
+        "pass_rate": "float64",
+    }
+
+    def example(self, group: Sequence[Row], number: int) -> Example:
+        return {
+            "prompt": prompt_of(group),
+            "tools": tools_of(group),
+            **task_identity(group),
+        }
+
+
+class TrlSft(Exporter):
+    """Files for supervised fine-tuning with TRL."""
+
+    name = "trl-sft"
+    description = "TRL SFTTrainer: Parquet with messages and tools"
+    suffix = ".parquet"
+    parquet: ClassVar[Columns] = dict.fromkeys(("messages", "tools"), "list<json>")
+    length_limit = ("TRL", "SFTConfig(max_length=1024)")
+    columns = ("messages", "segments", "tools")
+    views = ("full", "segments")
+
+    @property
+    def _in_runs(self) -> bool:
+        return self.view == "segments" or self.unit == "turn"
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        for row in rows:
+            tools = list(row["tools"])
+            if self._in_runs:
+                for messages in self.trained(row):
+                    for prompt, completion in trained_runs(messages):
+                        self.exported(row, [*prompt, *completion], len(prompt))
+                        yield {
+                            "prompt": list(prompt),
+                            "completion": list(completion),
+                            "tools": tools,
+                        }
+            else:
+                for messages in self.unmasked(row):
+                    self.exported(row, messages)
+                    yield {"messages": list(messages), "tools": tools}
+
+    def write(self, examples: Iterable[Example], out: Path) -> int:
+        names = ("prompt", "completion", "tools") if self._in_runs else tuple(self.parquet)
+        return self.written(examples, out, dict.fromkeys(names, "list<json>"))
+
+
+class TrlKto(Exporter):
+    """Rollouts that are desirable or not, for TRL."""
+
+    name = "trl-kto"
+    description = "TRL KTOTrainer: Parquet with prompt, completion and label"
+    suffix = ".parquet"
+    parquet: ClassVar[Columns] = {
+        **dict.fromkeys(("prompt", "completion", "tools"), "list<json>"),
+        "label": "bool",
+    }
+    length_limit = ("TRL", "KTOConfig(max_length=1024)")
+    columns = ("messages", "tools", "outcome")
+    min_reward = None
+    units: ClassVar[tuple[Unit, ...]] = ("rollout",)
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
+        for row in rows:
+            messages, label = row["messages"], row["outcome"] == "success"
+            cut = _good(messages) if label else _bad(messages)
+            if cut is None:
+                self.leave_out(
+                    row, "no turn that may be trained on" if label else "no turn of the assistant"
+                )
+                continue
+            prompt, completion = cut
+            self.exported(row, [*prompt, *completion], len(prompt))
+            yield {
+                "prompt": without_marks(prompt),
+                "completion": without_marks(completion),
+                "label": label,
+                "tools": list(row["tools"]),
+            }
+
+
+_Cut = tuple[Sequence[Message], Sequence[Message]] | None
+
+
+def _good(messages: Sequence[Message]) -> _Cut:
+    return next(iter([*trained_runs(messages)][::-1]), None)
+
+
+def _bad(messages: Sequence[Message]) -> _Cut:
+    start, end = len(prompt_part(messages)), last_turn(messages)
+    return (messages[:start], messages[start:end]) if end > start else None
+
 
 _MORE = "not in one of the pairs of its task (--option pairs=N makes more)"
 
