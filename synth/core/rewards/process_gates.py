@@ -188,7 +188,7 @@ class _Demands:
     @classmethod
     def of(cls, task: Task, options: Sequence[str]) -> _Demands:
         steps = list(every_step(task.gold))
-        asked = {} if task.end is None else task.end.asked
+        asked: Mapping[str, Mapping[str, int]] = {} if task.end is None else task.end.asked
         confirms = any(isinstance(step, ConfirmStep) for step in steps)
         return cls(
             asked if "ask" in options else {},
