@@ -41,7 +41,7 @@ class Execution:
         }
 
 
-class MetricsJson(TypedDict):
+class _MetricsJson(TypedDict):
     """JSON form of :class:`ExecutionMetrics`; milliseconds, null where none was counted."""
 
     count: int
@@ -113,7 +113,7 @@ class ExecutionMetrics:
                 return self.max_ms if bucket >= LAST else min(_edge_ms(bucket), self.max_ms)
         return None
 
-    def to_json(self) -> MetricsJson:
+    def to_json(self) -> _MetricsJson:
         """Plain JSON; times are null if nothing was counted. :meth:`from_json` is the inverse."""
         total_ms = round(self.total_ms, 3)
         return {
@@ -129,7 +129,7 @@ class ExecutionMetrics:
         }
 
     @classmethod
-    def from_json(cls, raw: MetricsJson) -> Self:
+    def from_json(cls, raw: _MetricsJson) -> Self:
         """The inverse of :meth:`to_json`. KeyError or ValueError for what it did not write."""
         buckets = Counter({int(bucket): int(count) for bucket, count in raw["buckets"].items()})
         least = raw.get("min_ms")

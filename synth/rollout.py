@@ -58,7 +58,7 @@ class RolloutContext:
 
 
 @dataclass(frozen=True)
-class RolloutResult:
+class _RolloutResult:
     """A finished rollout before it becomes a row."""
 
     run: AgentRun
@@ -139,7 +139,7 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
         return to_row(
             job,
             context,
-            RolloutResult(
+            _RolloutResult(
                 run, score, episode, agent.tools, segments(agent.memory), latency_s, columns
             ),
         )
@@ -192,7 +192,7 @@ def outcome_of(score: Score) -> Outcome:
     return Outcome.SUCCESS if score.solved else Outcome.FAILURE
 
 
-def to_row(job: Job, context: RolloutContext, result: RolloutResult) -> dict[str, Any]:
+def to_row(job: Job, context: RolloutContext, result: _RolloutResult) -> dict[str, Any]:
     """The dataset's row of a finished rollout."""
     return clean_row(
         {
@@ -240,7 +240,7 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
     }
 
 
-def _conversation_columns(result: RolloutResult) -> dict[str, object]:
+def _conversation_columns(result: _RolloutResult) -> dict[str, object]:
     run, own = result.run, [tool for tool in result.tools if tool not in result.episode.tools]
     return {
         "messages": run.messages,
@@ -254,7 +254,7 @@ def _conversation_columns(result: RolloutResult) -> dict[str, object]:
     }
 
 
-def _outcome_columns(result: RolloutResult) -> dict[str, object]:
+def _outcome_columns(result: _RolloutResult) -> dict[str, object]:
     run, episode, score = result.run, result.episode, result.score
     assert run.stop_reason is not None, "a run that returned has stopped"
     errors = [call.result.category or "unknown" for call in run.outcomes if not call.result.ok]

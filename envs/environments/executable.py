@@ -135,7 +135,7 @@ class _Thread(threading.local):
         """Trace and profile functions outside of this thread's calls, one in the other."""
 
 
-class ProcessState:
+class _ProcessState:
     """The state outside of all tool calls of this process: a context of each call, after which the
     state is as it was outside. Safe for threads, and for calls within calls.
     """
@@ -166,10 +166,10 @@ class ProcessState:
                 _set_back(outside, present)
 
 
-PROCESS_STATE = ProcessState()
+PROCESS_STATE = _ProcessState()
 
 
-def raised_by_code(error: BaseException) -> bool:
+def _raised_by_code(error: BaseException) -> bool:
     """Return True where a ``raise`` in Python made the error, and no signal did."""
     trace: TracebackType | None = error.__traceback__
     handler = _code(_handler(signal.SIGINT))
@@ -178,7 +178,7 @@ def raised_by_code(error: BaseException) -> bool:
             return False
         trace = trace.tb_next
     if trace is None or isinstance(error.__context__, KeyboardInterrupt):
-        return trace is not None and raised_by_code(cast("BaseException", error.__context__))
+        return trace is not None and _raised_by_code(cast("BaseException", error.__context__))
     code = trace.tb_frame.f_code
     return code is not handler and code.co_code[trace.tb_lasti] == _RAISE
 
@@ -356,7 +356,7 @@ class ExecutableEnvironment(BaseEnvironment):
         except EnvsError:
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            if isinstance(error, KeyboardInterrupt) and not raised_by_code(error):
+            if isinstance(error, KeyboardInterrupt) and not _raised_by_code(error):
                 raise
             translated = self._error_result(error) if isinstance(error, Exception) else None
             if translated is None:

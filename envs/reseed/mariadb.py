@@ -115,7 +115,7 @@ class MySQLReseed:
             for kind, name in others.values()
             if kind in {"TABLE", "SEQUENCE"}
         ]
-        with Guard(self._connect, [*here, *beyond]):
+        with _Guard(self._connect, [*here, *beyond]):
             definitions = self._definitions(others)
             self._mark({**{key: existing[key][1] for key in ours}, **created})
             try:
@@ -290,7 +290,7 @@ class MySQLReseed:
         return run(self._connection, statement, *parameters)
 
 
-class Guard:
+class _Guard:
     """Keeps a script's hands off the tables that it does not make, while the block runs.
 
     DDL commits, so that what a script has done cannot be taken back: it must be hindered. Reading

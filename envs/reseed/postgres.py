@@ -94,7 +94,7 @@ def objects(ask: Ask) -> Found:
     }
 
 
-def last_values(ask: Ask) -> dict[int, int]:
+def _last_values(ask: Ask) -> dict[int, int]:
     """Last values by oid, of sequences that were drawn from; reading takes drawing's lock."""
     return {oid: value for oid, value, _ in ask(_SEQUENCES)}
 
@@ -112,7 +112,7 @@ class Before:
 
     @classmethod
     def of(cls, ask: Ask, sequences: dict[int, int]) -> Before:
-        """``sequences`` is what :func:`last_values` gave in an earlier transaction."""
+        """``sequences`` is what :func:`_last_values` gave in an earlier transaction."""
         return cls(
             objects(ask),
             {oid: (name, version) for oid, name, version in ask(_DATABASES)},
@@ -185,7 +185,7 @@ class PostgresReseed:
         session holds until it is closed.
         """
         self._rows("SELECT pg_advisory_lock(%s)", _LOCK)
-        sequences = last_values(self._rows)
+        sequences = _last_values(self._rows)
         self._connection.commit()
         self._rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         schema = self._rows("SELECT current_schema()")[0][0]

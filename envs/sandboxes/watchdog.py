@@ -45,7 +45,7 @@ def wait_for_the_end(strays: Sequence[int], alive: Callable[[int], bool]) -> Non
         time.sleep(_PAUSE_S)
 
 
-class Watched(Protocol):
+class _Watched(Protocol):
     """A session as the watchdog sees it."""
 
     @property
@@ -60,22 +60,22 @@ class Watched(Protocol):
         """Check the load that the session puts on its server, from outside; may end it."""
 
 
-class Watchdog:
+class _Watchdog:
     """Starts its thread with the first session, and ends it with the last."""
 
     def __init__(self) -> None:
-        self._sessions: weakref.WeakSet[Watched] = weakref.WeakSet()
+        self._sessions: weakref.WeakSet[_Watched] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def watch(self, session: Watched) -> None:
+    def watch(self, session: _Watched) -> None:
         with self._lock:
             self._sessions.add(session)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="envs-watchdog", daemon=True)
                 self._thread.start()
 
-    def leave(self, session: Watched) -> None:
+    def leave(self, session: _Watched) -> None:
         with self._lock:
             self._sessions.discard(session)
 
@@ -102,4 +102,4 @@ class Watchdog:
             session = None  # only the set above may keep a session alive
 
 
-WATCHDOG = Watchdog()
+WATCHDOG = _Watchdog()

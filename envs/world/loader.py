@@ -33,7 +33,7 @@ from envs.world.world import SUBPROCESS_SERVICE, World
 from envs.world.world_file import read_world_file
 
 
-def world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...]]:
+def _world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...]]:
     """The tools of a world, first from executors.py, and the sets of tools that it uses.
 
     Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
@@ -109,7 +109,7 @@ def load_world(path: str | Path) -> World:
     database = database_folder(folder)
     databases = read_databases(database)
     digest = world_digest(folder)
-    tools, extensions = world_tools(WorldPackage(folder, digest))
+    tools, extensions = _world_tools(WorldPackage(folder, digest))
     if not tools:
         raise WorldError(
             "a world needs tools: executors.py with @tool functions, or tools.yaml", folder

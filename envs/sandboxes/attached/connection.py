@@ -40,7 +40,7 @@ _KINDS = ("IntegrityError", "DataError", "OperationalError", "ProgrammingError",
 
 
 @dataclass(frozen=True, slots=True)
-class StatementQuestion:
+class _StatementQuestion:
     """A statement with the driver's parameters, the limits of its call, and its ``moment`` in UTC.
     Without a statement it asks for a connection only.
     """
@@ -93,7 +93,7 @@ def prepare(address: str, schemas: Sequence[str]) -> Reader:
     return Reader(access_of(address, schemas))
 
 
-def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> StatementResult:
+def answer(reader: Reader, question: _StatementQuestion, _: list[int]) -> StatementResult:
     """Execute a statement. Raises the driver's errors and :class:`RefusedStatementError`."""
     driver: Any = reader.engine.dialect.loaded_dbapi
     raw: Any = None
@@ -115,7 +115,7 @@ def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> Stateme
         ) from None
 
 
-def _executed(reader: Reader, raw: Any, question: StatementQuestion) -> StatementResult:
+def _executed(reader: Reader, raw: Any, question: _StatementQuestion) -> StatementResult:
     access, began, spoilt = reader.access, time.monotonic(), False
     access.begin(raw, question.timeout_ms)
     if question.moment is not None:
@@ -293,8 +293,8 @@ class ReadCall(ContainedCall):
         self._driver = driver
         self._limits = limits
 
-    def cursor(self) -> ReadCursor:
-        return ReadCursor(self, self._limits)
+    def cursor(self) -> _ReadCursor:
+        return _ReadCursor(self, self._limits)
 
     def check(self) -> None:
         if self.ended:
@@ -314,7 +314,7 @@ class ReadCall(ContainedCall):
         limits = self._limits
         sql = pinned(sql, self._now, self._dialect)
         timeout, most = limits.statement_timeout_ms, limits.max_rows
-        question = StatementQuestion(sql, parameters, timeout, most, self._now)
+        question = _StatementQuestion(sql, parameters, timeout, most, self._now)
         try:
             return self._asked(question)
         except RefusedStatementError as refused:
@@ -322,13 +322,13 @@ class ReadCall(ContainedCall):
                 raise SandboxError("the connection to the attached database was lost") from None
             raise self.error(refused.words, refused.category) from None
 
-    def _asked(self, question: StatementQuestion) -> StatementResult:
+    def _asked(self, question: _StatementQuestion) -> StatementResult:
         timeout = question.timeout_ms
         seconds = None if timeout is None else timeout / 1000 + GRACE_S
 
         def put(child: Child) -> StatementResult:
             if not child.knows.get("connected"):
-                child.ask(StatementQuestion(), (), 3 * CONNECT_S)
+                child.ask(_StatementQuestion(), (), 3 * CONNECT_S)
                 child.knows["connected"] = True
                 child.begun = False
             return child.ask(question, (), seconds)
@@ -349,7 +349,7 @@ class ReadCall(ContainedCall):
         return type("OperationalError", (base,), {"category": category})(words)
 
 
-class ReadCursor(ServerCursor):
+class _ReadCursor(ServerCursor):
     """The cursor of a tool call on an attached database."""
 
     lastrowid = None
@@ -358,12 +358,12 @@ class ReadCursor(ServerCursor):
         super().__init__(limits)
         self._call = call
 
-    def execute(self, operation: str, parameters: Any = None, *_: Any) -> ReadCursor:
+    def execute(self, operation: str, parameters: Any = None, *_: Any) -> _ReadCursor:
         self._position, self._result = 0, StatementResult()
         self._result = self._call.run(operation, parameters)
         return self
 
-    def executemany(self, operation: str, rows: Sequence[Any]) -> ReadCursor:
+    def executemany(self, operation: str, rows: Sequence[Any]) -> _ReadCursor:
         raise self._call.error(
             "a statement that only reads has one set of parameters", ErrorCategory.PERMISSION_DENIED
         )

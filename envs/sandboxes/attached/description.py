@@ -22,7 +22,7 @@ ALL_SMALL_ROWS = 200_000
 """Rows of all tables that are recognised by their values."""
 
 
-class TableRecord(TypedDict, total=False):
+class _TableRecord(TypedDict, total=False):
     """The recognised state of a table: digests of its columns and of its values, the number of its
     rows. A table too large to be counted in time has no ``rows``, a large one no ``values``.
     """
@@ -32,7 +32,7 @@ class TableRecord(TypedDict, total=False):
     values: str
 
 
-Fingerprint = Mapping[str, TableRecord]
+Fingerprint = Mapping[str, _TableRecord]
 """The recognised state of a database by table name."""
 
 Read = Callable[[str, int], Sequence[Sequence[Any]] | None]
@@ -121,7 +121,7 @@ def fingerprint_of(
     """Read what the database is recognised by: all rows of small tables, the number of rows of
     others. A table that cannot be read is recognised by its columns, and is entered in ``unread``.
     """
-    out: dict[str, TableRecord] = {}
+    out: dict[str, _TableRecord] = {}
     left = ALL_SMALL_ROWS
     for name, table in sorted(tables.items()):
         record = out[name] = {"columns": _digest([repr(table)])}
@@ -132,7 +132,7 @@ def fingerprint_of(
     return out
 
 
-def _read_rows(source: str, record: TableRecord, read: Read, left: int) -> int:
+def _read_rows(source: str, record: _TableRecord, read: Read, left: int) -> int:
     """Enter the number of a table's rows, and their values if it is small; return how many of the
     rows that are ``left`` these values take.
     """
@@ -166,7 +166,7 @@ def differences(before: Fingerprint, now: Fingerprint) -> list[str]:
     return lines
 
 
-def _change(before: TableRecord, now: TableRecord) -> str | None:
+def _change(before: _TableRecord, now: _TableRecord) -> str | None:
     if before.get("columns") != now.get("columns"):
         return "has other columns, types or keys"
     rows, rows_now = before.get("rows"), now.get("rows")

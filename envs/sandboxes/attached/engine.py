@@ -24,7 +24,7 @@ class AttachedOptions:
     schemas: tuple[str, ...] = ()
 
 
-class AttachedEngine(Engine):
+class _AttachedEngine(Engine):
     """A database that stays where it is. All rollouts share it, and none of them can write to it.
 
     Any SQLAlchemy URL will do whose dialect is installed.
@@ -44,4 +44,4 @@ class AttachedEngine(Engine):
         return attach(target, options)
 
 
-ENGINE = AttachedEngine()
+ENGINE = _AttachedEngine()

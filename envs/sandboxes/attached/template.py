@@ -164,18 +164,18 @@ class AttachedTemplate(Template):
         except SQLAlchemyError:
             return ""
 
-    def open(self, pins: Pins, *, unordered: bool = False) -> AttachedSandbox:
+    def open(self, pins: Pins, *, unordered: bool = False) -> _AttachedSandbox:
         """A sandbox that reads the database. No order of rows is reversed."""
         if self._closed:
             raise SandboxError("the template is closed")
-        return AttachedSandbox(self, pins)
+        return _AttachedSandbox(self, pins)
 
     def close(self) -> None:
         self._closed = True
         self.pool.close()
 
 
-class AttachedSandbox(Sandbox):
+class _AttachedSandbox(Sandbox):
     """The attached database as one rollout sees it: it has no change, ever."""
 
     in_place = False
@@ -210,9 +210,9 @@ class AttachedSandbox(Sandbox):
     def state_hash(self) -> str:
         return state_digest(self._template.digest, self.diff())
 
-    def fork(self) -> AttachedSandbox:
+    def fork(self) -> _AttachedSandbox:
         self._alive()
-        return AttachedSandbox(self._template, self._pins)
+        return _AttachedSandbox(self._template, self._pins)
 
     def close(self) -> None:
         self._closed = True

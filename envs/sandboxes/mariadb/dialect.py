@@ -42,9 +42,9 @@ class MariaDBCall(ServerCall):
         self._hint = hint
         session.say(f"SAVEPOINT {SAVEPOINT}")
 
-    def cursor(self) -> MariaDBCursor:
+    def cursor(self) -> _MariaDBCursor:
         self.check()
-        return MariaDBCursor(self, self._limits)
+        return _MariaDBCursor(self, self._limits)
 
     def check(self) -> None:
         if self.ended:
@@ -84,7 +84,7 @@ class MariaDBCall(ServerCall):
         return backticked(name)
 
 
-class MariaDBCursor(ServerCursor):
+class _MariaDBCursor(ServerCursor):
     """The cursor of a tool call on MariaDB."""
 
     def __init__(self, call: MariaDBCall, limits: Limits) -> None:
@@ -95,7 +95,7 @@ class MariaDBCursor(ServerCursor):
     def lastrowid(self) -> int | None:
         return self._result.lastrowid
 
-    def execute(self, operation: str, parameters: Any = None) -> MariaDBCursor:
+    def execute(self, operation: str, parameters: Any = None) -> _MariaDBCursor:
         session = self._call.session
         self._position = 0
         self._result = StatementResult()
@@ -125,8 +125,8 @@ class MariaDBCursor(ServerCursor):
         """A procedure's further result sets are not read."""
 
 
-class MariaDBSandboxDialect(ServerTransactions, MySQLDialect_pymysql):
-    """SQLAlchemy's PyMySQL dialect over :class:`MariaDBCursor`."""
+class _MariaDBSandboxDialect(ServerTransactions, MySQLDialect_pymysql):
+    """SQLAlchemy's PyMySQL dialect over :class:`_MariaDBCursor`."""
 
     supports_statement_cache = True
     isolation_level_of_calls = "REPEATABLE READ"
@@ -141,7 +141,7 @@ class MariaDBSandboxDialect(ServerTransactions, MySQLDialect_pymysql):
 
 def make_engine(session: MariaDBSession) -> sqlalchemy.Engine:
     """Make the engine for one template's sandboxes; the session tells the server's features."""
-    dialect = MariaDBSandboxDialect(dbapi=pymysql, is_mariadb=True)
+    dialect = _MariaDBSandboxDialect(dbapi=pymysql, is_mariadb=True)
     engine = sandbox_engine(dialect, "mysql+pymysql://")
     session.say("START TRANSACTION")
     call = MariaDBCall(session, Limits(), lambda _: None)

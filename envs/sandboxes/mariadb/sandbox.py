@@ -49,7 +49,7 @@ def pinned(now: dt.datetime, draw: int) -> str:
     )
 
 
-class MariaDBSlot(Slot):
+class _MariaDBSlot(Slot):
     """A copy of the template with its account, its log and one session."""
 
     def __init__(self, template: MariaDBTemplate) -> None:
@@ -72,7 +72,7 @@ class MariaDBSlot(Slot):
         self._server.drop(self.name, f"{self.name}_log", login=self.name)
 
 
-class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
+class MariaDBTemplate(ServerTemplate[MariaDBServer, _MariaDBSlot]):
     """A database on the server, no longer written to, and the pool of its copies."""
 
     dialect = "mysql"
@@ -136,16 +136,16 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
             for table, column in columns
         }
 
-    def new_slot(self) -> MariaDBSlot:
-        return MariaDBSlot(self)
+    def new_slot(self) -> _MariaDBSlot:
+        return _MariaDBSlot(self)
 
-    def new_sandbox(self, slot: MariaDBSlot, pins: Pins) -> MariaDBSandbox:
+    def new_sandbox(self, slot: _MariaDBSlot, pins: Pins) -> MariaDBSandbox:
         return MariaDBSandbox(self, slot, pins)
 
-    def make_engine(self, slot: MariaDBSlot) -> sqlalchemy.Engine:
+    def make_engine(self, slot: _MariaDBSlot) -> sqlalchemy.Engine:
         return make_engine(slot.session)
 
-    def rewind(self, slot: MariaDBSlot) -> None:
+    def rewind(self, slot: _MariaDBSlot) -> None:
         """Set back the counters that the last rollout moved."""
         if not self.positions:
             return
@@ -164,7 +164,7 @@ class MariaDBTemplate(ServerTemplate[MariaDBServer, MariaDBSlot]):
                     )
 
 
-class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
+class MariaDBSandbox(ServerSandbox[MariaDBTemplate, _MariaDBSlot]):
     """One rollout's database. Opened by :meth:`MariaDBTemplate.open`."""
 
     dialect = "mysql"
@@ -172,7 +172,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
     def __init__(
         self,
         template: MariaDBTemplate,
-        slot: MariaDBSlot,
+        slot: _MariaDBSlot,
         pins: Pins,
         log: RowLog | None = None,
         calls: int = 0,
@@ -191,7 +191,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
     def busy(self) -> bool:
         return self._busy
 
-    def _settle(self, slot: MariaDBSlot) -> None:
+    def _settle(self, slot: _MariaDBSlot) -> None:
         """Bring a fresh copy to the state of the log, and begin the rollout's transaction."""
         if self._log.total:
             slot.dirty = True
@@ -237,7 +237,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         finally:
             self._busy = False
 
-    def _begin(self, slot: MariaDBSlot, limits: Limits) -> MariaDBCall:
+    def _begin(self, slot: _MariaDBSlot, limits: Limits) -> MariaDBCall:
         self._calls += 1
         draw = (self._pins.seed * 1_000_003 + self._calls * 7_919) % _SEEDS
         slot.session.say(
@@ -267,7 +267,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
                 self._next[shape.name] = (column, max(least, int(value) + 1))
 
     def _commit(
-        self, slot: MariaDBSlot, call: MariaDBCall, limits: Limits
+        self, slot: _MariaDBSlot, call: MariaDBCall, limits: Limits
     ) -> tuple[RowChange, ...]:
         if call.broken is not None:
             raise (
@@ -298,7 +298,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         self._note_keys(chains)
         return changes
 
-    def _follow(self, slot: MariaDBSlot, number: int, chains: Chains) -> None:
+    def _follow(self, slot: _MariaDBSlot, number: int, chains: Chains) -> None:
         """Add what foreign keys changed in a table: its rows now, against those before the call."""
         now = slot.log.against_seed(number)
         for key in [key for key in chains if key[0] == number]:
@@ -310,7 +310,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
             if old != new:
                 chains[number, key] = Ends(old, new)
 
-    def _undo(self, slot: MariaDBSlot, call: MariaDBCall) -> None:
+    def _undo(self, slot: _MariaDBSlot, call: MariaDBCall) -> None:
         """Go back to the call's beginning; without a transaction, the next has a fresh copy."""
         session = slot.session
         if not session.terminated and session.in_transaction:
@@ -318,7 +318,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         else:
             self._ended = slot.dirty = True
 
-    def _settled(self) -> MariaDBSlot:
+    def _settled(self) -> _MariaDBSlot:
         """The copy, a fresh one where the transaction of the last was ended.
 
         Raises SandboxBusyError while the server still computes what was ended.
@@ -338,16 +338,16 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, MariaDBSlot]):
         self._template.give(slot)
         return fresh
 
-    def prove(self, slot: MariaDBSlot) -> None:
+    def prove(self, slot: _MariaDBSlot) -> None:
         if not self._ended:
             slot.session.prove()
 
-    def fork_onto(self, slot: MariaDBSlot) -> MariaDBSandbox:
+    def fork_onto(self, slot: _MariaDBSlot) -> MariaDBSandbox:
         other = MariaDBSandbox(self._template, slot, self._pins, self._log.copy(), self._calls)
         other._next, other._changed_bytes = dict(self._next), self._changed_bytes
         return other
 
-    def reset(self, slot: MariaDBSlot) -> None:
+    def reset(self, slot: _MariaDBSlot) -> None:
         lost = self._failed or self._ended or slot.session.lost
         reusable = self._template.pooled and not self._busy and not lost
         if slot.dirty or not reusable:

@@ -55,9 +55,9 @@ class PostgresCall(ServerCall):
         self._counters: Counters | None = None
         session.ask(begin)
 
-    def cursor(self) -> PostgresCursor:
+    def cursor(self) -> _PostgresCursor:
         self.check()
-        return PostgresCursor(self, self._session, self._limits)
+        return _PostgresCursor(self, self._session, self._limits)
 
     def check(self) -> None:
         if self.ended:
@@ -111,7 +111,7 @@ class PostgresCall(ServerCall):
             self._session.ask(rewind)
 
 
-class PostgresCursor(ServerCursor):
+class _PostgresCursor(ServerCursor):
     """The cursor of a tool call on PostgreSQL."""
 
     def __init__(self, call: PostgresCall, session: PostgresSession, limits: Limits) -> None:
@@ -121,7 +121,7 @@ class PostgresCursor(ServerCursor):
 
     def execute(
         self, operation: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
-    ) -> PostgresCursor:
+    ) -> _PostgresCursor:
         if isinstance(parameters, Mapping):
             raise psycopg.ProgrammingError(
                 "parameters are a sequence here, for $1, $2 ... in the statement"
@@ -151,10 +151,10 @@ class PostgresCursor(ServerCursor):
         return row_limit_error(limit)
 
 
-class PostgresSandboxDialect(  # pyright: ignore[reportIncompatibleMethodOverride]
+class _PostgresSandboxDialect(  # pyright: ignore[reportIncompatibleMethodOverride]
     ServerTransactions, PGDialect_psycopg
 ):
-    """SQLAlchemy's psycopg dialect over :class:`PostgresCursor`.
+    """SQLAlchemy's psycopg dialect over :class:`_PostgresCursor`.
 
     Placeholders are PostgreSQL's own, ``$1``, so that no ``%`` is special.
     """
@@ -167,7 +167,7 @@ class PostgresSandboxDialect(  # pyright: ignore[reportIncompatibleMethodOverrid
 
 def make_engine(session: PostgresSession) -> sqlalchemy.Engine:
     """Make the engine for one template's sandboxes; the session tells the server's features."""
-    dialect = PostgresSandboxDialect(
+    dialect = _PostgresSandboxDialect(
         dbapi=psycopg, use_native_hstore=False, paramstyle="numeric_dollar"
     )
     engine = sandbox_engine(dialect, "postgresql+psycopg://")

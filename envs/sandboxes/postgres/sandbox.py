@@ -53,7 +53,7 @@ USES = 1_000
 """Rollouts after which a pooled database is dropped, since dead rows add up."""
 
 
-class PostgresSlot(Slot):
+class _PostgresSlot(Slot):
     """A database with its login and a session of its own."""
 
     def __init__(self, server: PostgresServer, template: str) -> None:
@@ -95,7 +95,7 @@ class PostgresSlot(Slot):
         self._server.drop(self.name)
 
 
-class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
+class PostgresTemplate(ServerTemplate[PostgresServer, _PostgresSlot]):
     """A sealed database on the server, and the pool of its copies."""
 
     dialect = "postgresql"
@@ -144,17 +144,17 @@ class PostgresTemplate(ServerTemplate[PostgresServer, PostgresSlot]):
         with server.connect(database) as admin:
             return read_column_sums(admin)
 
-    def new_slot(self) -> PostgresSlot:
-        return PostgresSlot(self.server, self.database)
+    def new_slot(self) -> _PostgresSlot:
+        return _PostgresSlot(self.server, self.database)
 
-    def new_sandbox(self, slot: PostgresSlot, pins: Pins) -> PostgresSandbox:
+    def new_sandbox(self, slot: _PostgresSlot, pins: Pins) -> PostgresSandbox:
         return PostgresSandbox(self, slot, pins)
 
-    def make_engine(self, slot: PostgresSlot) -> sqlalchemy.Engine:
+    def make_engine(self, slot: _PostgresSlot) -> sqlalchemy.Engine:
         return make_engine(slot.session)
 
 
-class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
+class PostgresSandbox(ServerSandbox[PostgresTemplate, _PostgresSlot]):
     """One rollout's database. Opened by :meth:`PostgresTemplate.open`."""
 
     dialect = "postgresql"
@@ -163,7 +163,7 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
     def __init__(
         self,
         template: PostgresTemplate,
-        slot: PostgresSlot,
+        slot: _PostgresSlot,
         pins: Pins,
         log: RowLog | None = None,
         counters: Counters | None = None,
@@ -204,7 +204,7 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
     def busy(self) -> bool:
         return self._sessions.busy
 
-    def prove(self, slot: PostgresSlot) -> None:
+    def prove(self, slot: _PostgresSlot) -> None:
         if not self._session.terminated:
             self._session.ask("")
 
@@ -288,14 +288,14 @@ class PostgresSandbox(ServerSandbox[PostgresTemplate, PostgresSlot]):
         )
         return f"SELECT envs_guard.put('{self._template.secret}',{literal(what)})"
 
-    def fork_onto(self, slot: PostgresSlot) -> PostgresSandbox:
+    def fork_onto(self, slot: _PostgresSlot) -> PostgresSandbox:
         other = PostgresSandbox(
             self._template, slot, self._pins, self._log.copy(), self._counters, self._calls
         )
         other._changed_bytes = self._changed_bytes
         return other
 
-    def reset(self, slot: PostgresSlot) -> None:
+    def reset(self, slot: _PostgresSlot) -> None:
         slot.uses += 1
         slot.dirty = True
         try:

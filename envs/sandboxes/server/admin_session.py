@@ -34,7 +34,7 @@ ROOM_S = 0.5
 _AGAIN_S = 0.05
 
 
-class Droppable(Protocol):
+class _Droppable(Protocol):
     """A copy with a session."""
 
     def drop(self) -> None: ...
@@ -46,7 +46,7 @@ class IdleCopies:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: list[tuple[float, object, Droppable]] = []
+        self._kept: list[tuple[float, object, _Droppable]] = []
         """When, of which template and what, the longest unused first."""
 
     def take(self, template: object) -> Any:
@@ -56,7 +56,7 @@ class IdleCopies:
             place = next((at for at in places if self._kept[at][1] is template), None)
             return None if place is None else self._kept.pop(place)[2]
 
-    def keep(self, template: object, copy: Droppable, most: float) -> None:
+    def keep(self, template: object, copy: _Droppable, most: float) -> None:
         """Keep a copy, or drop it if the template has ``most`` of them. Also drop the longest
         unused copies beyond MAX_IDLE, and those that nobody took for IDLE_S.
         """
@@ -64,7 +64,7 @@ class IdleCopies:
         with self._lock:
             if sum(of is template for _, of, _ in self._kept) < most:
                 self._kept.append((now, template, copy))
-                gone: list[Droppable] = []
+                gone: list[_Droppable] = []
             else:
                 gone = [copy]
             while self._kept and (len(self._kept) > MAX_IDLE or now - self._kept[0][0] > IDLE_S):

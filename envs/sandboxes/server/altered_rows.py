@@ -81,7 +81,7 @@ def row_subset(connection: Any, dialect: Dialect, part: int, parts: int) -> None
             rows.delete_marked(session)
 
 
-def exchanged_rows(connection: Any, dialect: Dialect, step: int) -> None:
+def _exchanged_rows(connection: Any, dialect: Dialect, step: int) -> None:
     """Give each row of a table that has a primary key the values of the row ``step`` shares further
     on. Keys and unique columns stay.
 
@@ -92,7 +92,7 @@ def exchanged_rows(connection: Any, dialect: Dialect, step: int) -> None:
 
 
 def shifted_columns(connection: Any, dialect: Dialect, bit: int) -> None:
-    """As :func:`exchanged_rows`, for the columns whose number has the bit ``bit``.
+    """As :func:`_exchanged_rows`, for the columns whose number has the bit ``bit``.
 
     Of any two columns of the first 2**n, one is moved without the other for some bit below n.
     """
@@ -253,7 +253,7 @@ def _shift(
 ALTERATIONS: tuple[Callable[[Any, Dialect], None], ...] = (
     *(partial(row_subset, part=part, parts=2) for part in range(2)),
     *(partial(row_subset, part=part, parts=8) for part in (0, 3, 6)),
-    *(partial(exchanged_rows, step=step) for step in (1, 3)),
+    *(partial(_exchanged_rows, step=step) for step in (1, 3)),
     *(partial(shifted_columns, bit=bit) for bit in range(4)),
 )
 """Changes that each make another database, which queries are judged on."""

@@ -74,7 +74,7 @@ class ControlConnection(Generic[C]):
     def lost(self, connection: C) -> bool:
         """Return True for a connection that is closed, or that the server has hung up."""
         fileno = self._driver.fileno(connection)
-        return fileno < 0 or hung_up(fileno)
+        return fileno < 0 or _hung_up(fileno)
 
     def _ready(self) -> C:
         if self._closed:
@@ -117,7 +117,7 @@ class ControlConnection(Generic[C]):
             self.discard()
 
 
-def hung_up(fileno: int) -> bool:
+def _hung_up(fileno: int) -> bool:
     """Return True where the other end of an idle session's socket has said that it is over."""
     poll = select.poll()
     poll.register(fileno, select.POLLIN)

@@ -11,7 +11,7 @@ from envs.plugins import resolve
 from envs.sandboxes.base import DatabaseTarget, Engine, Template
 
 
-class ServerEngine(Engine):
+class _ServerEngine(Engine):
     """Sandboxes on a server; subclasses name the driver, the template and the default server."""
 
     needs_server = True
@@ -40,7 +40,7 @@ class ServerEngine(Engine):
             return server.orphans()
 
 
-class PostgresEngine(ServerEngine):
+class PostgresEngine(_ServerEngine):
     """Sandboxes on a PostgreSQL server."""
 
     dialect = "postgresql"
@@ -49,7 +49,7 @@ class PostgresEngine(ServerEngine):
     default_url = "postgresql://postgres@127.0.0.1:5432/postgres"
 
 
-class MariaDBEngine(ServerEngine):
+class MariaDBEngine(_ServerEngine):
     """Sandboxes on a MariaDB server."""
 
     dialect = "mysql"

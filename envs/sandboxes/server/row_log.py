@@ -21,7 +21,7 @@ RowKey = tuple[Any, Hashable]
 """
 
 
-class RowShape(Protocol):
+class _RowShape(Protocol):
     """The facts about a table that are needed to read its images."""
 
     @property
@@ -114,7 +114,7 @@ class Numbers:
 class RowLog:
     """The changes of one call and of all committed calls of a sandbox."""
 
-    def __init__(self, shapes: Mapping[Any, RowShape], seeds: Mapping[Any, Sequence[Any]]) -> None:
+    def __init__(self, shapes: Mapping[Any, _RowShape], seeds: Mapping[Any, Sequence[Any]]) -> None:
         self._shapes = shapes
         self._seeds = seeds
         self.total: Chains = {}

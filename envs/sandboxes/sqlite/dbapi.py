@@ -111,7 +111,7 @@ _TREE: Mapping[int, type[Error]] = {
 """Primary result code -> class, as in the standard library; any other: OperationalError."""
 
 
-def result_name(code: int) -> str:
+def _result_name(code: int) -> str:
     """The name of an extended result code, for example SQLITE_CONSTRAINT_UNIQUE."""
     named = apsw.mapping_extended_result_codes.get(code) or apsw.mapping_result_codes.get(
         code & 0xFF
@@ -134,7 +134,7 @@ def translate(error: BaseException, guard: SqliteGuard | None = None) -> Error |
         if result == apsw.SQLITE_AUTH and guard is not None and guard.reason is not None:
             message = f"not authorized: {guard.reason}"
         kind = _TREE.get(result, OperationalError)
-        return kind(message, extended, result_name(extended))
+        return kind(message, extended, _result_name(extended))
     if isinstance(error, OverflowError):
         return DataError(
             "an integer is out of the range of 64 bits", apsw.SQLITE_RANGE, "SQLITE_RANGE"

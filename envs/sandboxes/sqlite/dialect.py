@@ -26,7 +26,7 @@ KEPT = 8
 _KEPT = "_envs_by_columns"
 
 
-class SandboxContext(SQLiteExecutionContext):
+class _SandboxContext(SQLiteExecutionContext):
     """One execution of a statement: the presentation of a textual statement's rows, computed once.
 
     SQLAlchemy computes it for ``text()`` at each execution, a good part of the cost of a small
@@ -83,12 +83,12 @@ class CallConnection(ContainedConnection):
         super().rollback()
 
 
-class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
+class _SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
     """SQLAlchemy's SQLite dialect over :mod:`envs.sandboxes.sqlite.dbapi`."""
 
     driver = "apsw"
     isolation_level_of_calls = "SERIALIZABLE"
-    execution_ctx_cls = SandboxContext
+    execution_ctx_cls = _SandboxContext
     supports_statement_cache = True
 
     @classmethod
@@ -101,7 +101,7 @@ class SqliteSandboxDialect(ContainedTransactions, SQLiteDialect_pysqlite):
 
 def make_engine(probe: Session) -> sqlalchemy.Engine:
     """Make the process's engine for every sandbox; ``probe`` tells SQLite's features, once."""
-    dialect = SqliteSandboxDialect(dbapi=apsw_dbapi)
+    dialect = _SqliteSandboxDialect(dbapi=apsw_dbapi)
     engine = sandbox_engine(dialect, "sqlite://")
     dialect.initialize(
         sqlalchemy.Connection(engine, connection=CallConnection(Call(probe, None, None)))

@@ -51,7 +51,7 @@ def shared_engine() -> sqlalchemy.Engine:
     return make_engine(apsw_dbapi.Session(memory(), SqliteGuard(), 0))
 
 
-class ScriptConnection:
+class _ScriptConnection:
     """The argument of ``load`` in :meth:`SqliteTemplate.build`.
 
     It has the methods of the standard library's connection that a loader uses. Statements commit by
@@ -130,7 +130,7 @@ class SqliteTemplate(Template):
         pins = Pins()
         raw = memory()
         RandomStream(pins.seed).install(raw)
-        connection = ScriptConnection(raw, julian_ms(pins.now))
+        connection = _ScriptConnection(raw, julian_ms(pins.now))
         raw.pragma("max_page_count", load_bounds.LOAD_BYTES // raw.pragma("page_size"))
         try:
             with load_bounds.bounded_load(lambda: 0, raw.interrupt):

@@ -89,13 +89,13 @@ def open(  # noqa: A001
         else:
             template = loaded.template(engine, universe)
         task = _proved(loaded, template, family, index, seed, universe, transforms)
-        return OpenedEpisode(task, loaded, template, held.pop_all())
+        return _OpenedEpisode(task, loaded, template, held.pop_all())
 
 
 aopen = in_thread(open)
 
 
-class OpenedEpisode(Episode):
+class _OpenedEpisode(Episode):
     """An episode that lets go of its template when it is closed."""
 
     def __init__(
@@ -210,7 +210,7 @@ class RecordedTasks(Closing):
                 template = using.__enter__()
                 held.callback(self._let_go, using)
             own = held.pop_all()
-            episode = OpenedEpisode(task, recording.world, template, own, recording.limits)
+            episode = _OpenedEpisode(task, recording.world, template, own, recording.limits)
         episode.error_style = recording.config.agent.error_style
         return episode
 

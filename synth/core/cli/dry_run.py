@@ -53,7 +53,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
     """The plan of a run as plain data."""
     spec, plan = run.spec, run.plan
     task = plan.task(0)
-    tools = offered_tools(run, task)
+    tools = _offered_tools(run, task)
     workload = Workload(plan.tasks, plan.jobs, run.free_sql)
     kind, why = choose(spec.runtime, run.worker_setup(b""), workload)
     composed, requests = Counter[int](), Counter[str]()
@@ -104,7 +104,7 @@ def _block(block: Any) -> dict[str, object]:
     return {"universe": block.source.universe, "split": block.split, "tasks": block.tasks}
 
 
-def offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
+def _offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
     """The tools of a task as the model is offered them, ``submit`` included."""
     boxes, answer = [run.world.toolbox], task.submit_parameters
     if answer is not None:

@@ -55,7 +55,7 @@ def main(options: Arguments) -> int:
         task = source.task(options.family, options.task, 0)
         task = asyncio.run(prove(task, world, template))
         with Episode(task, world, template) as episode:
-            score = asyncio.run(Game(episode, task, screen, _reader(screen)).play())
+            score = asyncio.run(_Game(episode, task, screen, _reader(screen)).play())
     return 0 if score.solved else 1
 
 
@@ -71,7 +71,7 @@ def _reader(screen: Screen) -> ReadLine:
     return read
 
 
-class Game:
+class _Game:
     """One task, played line by line."""
 
     def __init__(self, episode: Episode, task: Task, screen: Screen, read: ReadLine) -> None:

@@ -21,7 +21,7 @@ def standard_keys() -> list[str]:
     return ["path", *joined]
 
 
-class TaskSourceClass(Protocol):
+class _TaskSourceClass(Protocol):
     """The class attributes of :class:`synth.source.TaskSource` that a config is checked by."""
 
     Options: type[Any]
@@ -31,12 +31,12 @@ class TaskSourceClass(Protocol):
     asks_attached: bool
 
 
-def load_task_source(kind: str) -> TaskSourceClass:
+def load_task_source(kind: str) -> _TaskSourceClass:
     """The class of the source. Raises :class:`~synth.plugins.PluginError` for an unknown name."""
     return TASK_SOURCES.load(kind)
 
 
-def task_source_options(source: TaskSourceClass, tasks: Mapping[str, Any]) -> Any:
+def task_source_options(source: _TaskSourceClass, tasks: Mapping[str, Any]) -> Any:
     """The source's options, from the section `tasks` of a config.
 
     Raises :class:`~synth.errors.ConfigProblems` with a line for each problem.

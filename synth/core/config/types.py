@@ -29,13 +29,13 @@ def absolute(place: str) -> str:
         raise ValueError(str(error)) from None
 
 
-def world_place(place: str) -> str:
+def _world_place(place: str) -> str:
     """The absolute path of a world's folder; a bare name of no folder stays as it is."""
     return place if Path(place).name == place and not Path(place).is_dir() else absolute(place)
 
 
 Place = Annotated[Text, AfterValidator(absolute)]
-WorldPlace = Annotated[Text, AfterValidator(world_place)]
+WorldPlace = Annotated[Text, AfterValidator(_world_place)]
 
 
 Plain = Mapping[str, Any]
@@ -44,7 +44,7 @@ Finding = tuple[Sequence[str], str]
 """The keys that a rule looked at, and the line that says what is wrong with them."""
 
 
-def engine_name(name: str) -> str:
+def _engine_name(name: str) -> str:
     """Replace an engine's alias by its name. Raises ValueError for an unknown engine."""
     try:
         return ENGINES.find(name).name
@@ -52,7 +52,7 @@ def engine_name(name: str) -> str:
         raise ValueError(str(error)) from None
 
 
-EngineName = Annotated[Text, AfterValidator(engine_name)]
+EngineName = Annotated[Text, AfterValidator(_engine_name)]
 
 
 def one_or_many(value: Any) -> Any:

@@ -48,7 +48,7 @@ class Recap:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryRequest:
+class _SummaryRequest:
     """A request for a summary, parsed: the user's first message as it was sent, and ``turns``
     completions with their results.
     """
@@ -120,7 +120,7 @@ def summary_request(
     return [{"role": "system", "content": prompt}, {"role": "user", "content": text}]
 
 
-def read_request(messages: Sequence[Message]) -> SummaryRequest | None:
+def read_request(messages: Sequence[Message]) -> _SummaryRequest | None:
     """Parse a request for a summary; None if the messages are a conversation."""
     last = messages[-1] if messages else None
     found = (
@@ -129,7 +129,7 @@ def read_request(messages: Sequence[Message]) -> SummaryRequest | None:
     if last is None or found is None:
         return None
     lines: list[str] = last["content"][found.end() :].split("\n")
-    return SummaryRequest(int(found[1]), [_message(json.loads(line)) for line in lines])
+    return _SummaryRequest(int(found[1]), [_message(json.loads(line)) for line in lines])
 
 
 def _last_of_user(messages: Sequence[Message]) -> int | None:

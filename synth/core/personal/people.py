@@ -34,7 +34,7 @@ _ALONE = frozenset({"email", "phone", "identifier", "birth_date"})
 
 
 @dataclass(frozen=True, slots=True)
-class PersonalValue:
+class _PersonalValue:
     """Words of a text that are personal data, and the people whose data it may be."""
 
     text: str
@@ -77,7 +77,7 @@ class People:
             self._values.setdefault(form, (kind, set()))[1].add(person)
             self._widths.setdefault(form[0], set()).add(len(form))
 
-    def mentioned(self, text: str) -> Iterator[PersonalValue]:
+    def mentioned(self, text: str) -> Iterator[_PersonalValue]:
         """The personal values in a text, in any form of its words and dates. A paragraph is read
         once: system messages differ in few.
         """
@@ -85,20 +85,20 @@ class People:
             yield from self._in_paragraph(part)
 
     @cached_property
-    def _in_paragraph(self) -> Callable[[str], Sequence[PersonalValue]]:
-        def read(text: str) -> Sequence[PersonalValue]:
+    def _in_paragraph(self) -> Callable[[str], Sequence[_PersonalValue]]:
+        def read(text: str) -> Sequence[_PersonalValue]:
             return [*self._read_paragraph(text)]
 
         return lru_cache(maxsize=4096)(read)
 
-    def _read_paragraph(self, text: str) -> Iterator[PersonalValue]:
+    def _read_paragraph(self, text: str) -> Iterator[_PersonalValue]:
         words = texts(tokens(text))
         for index, word in enumerate(words):
             for width in self._widths.get(word, ()):
                 found = self._values.get(tuple(words[index : index + width]))
                 if found is not None:
                     kind, people = found
-                    yield PersonalValue(
+                    yield _PersonalValue(
                         " ".join(words[index : index + width]), kind, frozenset(people)
                     )
 

@@ -22,7 +22,7 @@ SHORTEST_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class _News:
     """What a look at a run found: rows and failures that were not there before."""
 
     rows: Sequence[Mapping[str, Any]]
@@ -32,7 +32,7 @@ class News:
     status: str
 
 
-def follow(path: Path, wait: Callable[[float], None] = time.sleep) -> Iterator[News]:
+def follow(path: Path, wait: Callable[[float], None] = time.sleep) -> Iterator[_News]:
     """Look at a run until nobody writes it any more; the first news hold all that is there.
 
     ``wait`` gets the seconds until the next look.
@@ -45,7 +45,7 @@ def follow(path: Path, wait: Callable[[float], None] = time.sleep) -> Iterator[N
             status = dataset.status
             rows = [row for row in dataset.rows(COLUMNS) if row["job_index"] not in seen]
             errors = [error for error in dataset.errors() if _key(error) not in broken]
-            news = News(rows, errors, dataset.count, dataset.jobs, status)
+            news = _News(rows, errors, dataset.count, dataset.jobs, status)
         seen.update(row["job_index"] for row in rows)
         broken.update(_key(error) for error in errors)
         yield news
@@ -63,7 +63,7 @@ _AT_FIRST = 20
 """Rows that are printed of those that are there when following begins."""
 
 
-def show_news(screen: Screen, news: News) -> None:
+def show_news(screen: Screen, news: _News) -> None:
     """Print what is new, and how far the run is."""
     if len(news.rows) > _AT_FIRST:
         screen.line(f"... {len(news.rows) - _AT_FIRST} rows before", "dim")

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 
 @dataclass(frozen=True, slots=True)
-class ToolUse:
+class _ToolUse:
     """One call; ``category`` is the kind of error or None, ``index`` the position of the message
     with the result (None: the call was never answered).
     """
@@ -21,7 +21,7 @@ class ToolUse:
 
 def tool_uses(
     messages: Iterable[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
-) -> Iterator[ToolUse]:
+) -> Iterator[_ToolUse]:
     """Yield the calls of a conversation in order.
 
     A failure is taken from the ``tool_result`` events if there are any, because the text that the
@@ -40,9 +40,9 @@ def tool_uses(
         if name is not None:
             known = call_id in categories
             category = categories[call_id] if known else _error_category(message["content"])
-            yield ToolUse(name, category, index)
+            yield _ToolUse(name, category, index)
     for name in waiting.values():
-        yield ToolUse(name, None, None)
+        yield _ToolUse(name, None, None)
 
 
 def _error_category(result: object) -> str | None:

@@ -44,7 +44,7 @@ from synth.wrapper import RolloutWrapper, with_recorded
 YAML, PYTHON, REWARDS = "tasks.yaml", "tasks.py", "rewards.py"
 
 
-class PresentTasks:
+class _PresentTasks:
     """Families of today, each set up on its own beside the recorded schema, rows and tools: one
     that needs a tool which was not there then takes no other with it.
     """
@@ -305,7 +305,7 @@ async def _grade(
     asked: Sequence[RolloutWrapper],
 ) -> GradeReport:
     report, kinds = GradeReport(), wrapper_kinds(recording.config.wrappers)
-    present = None if world is None else PresentTasks(recording, world)
+    present = None if world is None else _PresentTasks(recording, world)
     proved: dict[str, tuple[Task, World] | str] = {}
     for row in recording.rows(where):
         try:
@@ -358,7 +358,7 @@ class _Votes:
 
 
 async def _present(
-    task: Task, present: PresentTasks, recording: Recording
+    task: Task, present: _PresentTasks, recording: Recording
 ) -> tuple[Task, World] | str:
     """The present version of a recorded task, proved on the recorded data, and its world; a text
     says why there is none.

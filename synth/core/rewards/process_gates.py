@@ -115,7 +115,7 @@ class ReadBefore(Verifier):
             earlier = [*past, *evidence.calls[:index]] if demands else ()
             for lookups in demands:
                 subject = _subjects(evidence.tools_json).get(call.name, "")
-                if not any(is_read(earlier, call, lookup, subject) for lookup in lookups):
+                if not any(_is_read(earlier, call, lookup, subject) for lookup in lookups):
                     wanted = " or ".join(map(tool_of, lookups))
                     reason = f"call {index} ({call.name}) was made without {wanted} before it"
                     detail = {"first_wrong": {"call": index, "tool": call.name}}
@@ -140,7 +140,7 @@ def _subjects(tools_json: str) -> Mapping[str, str]:
     }
 
 
-def is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, subject: str) -> bool:
+def _is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, subject: str) -> bool:
     """True if the ``earlier`` calls of a lookup are about what a call acts on, by default the
     argument ``subject``, or the first one.
     """

@@ -58,7 +58,7 @@ from synth.prepare import REPHRASED, PreparedRun, prepare
 
 
 @dataclass
-class Recovery:
+class _Recovery:
     """What was found in a run directory.
 
     ``info`` is None if no description of the run can be read. ``notes`` say what was damaged and
@@ -72,7 +72,7 @@ class Recovery:
     _repairs: list[Callable[[], object]] = field(default_factory=list[Callable[[], object]])
 
     @classmethod
-    def open(cls, directory: Path) -> Recovery:
+    def open(cls, directory: Path) -> _Recovery:
         """Read the description of the run.
 
         Raises :class:`OperatorError` for a directory without a run, and :class:`ResumeRefused` for
@@ -277,7 +277,7 @@ def resume(
     """
     if waits(directory, list(shipped_hooks())):
         return _launch_again(directory, changes, console, consent, begun)
-    found = Recovery.open(directory)
+    found = _Recovery.open(directory)
     before = found.config()
     name = found.info.identity.env if found.info is not None else before.world_folder
     with Scratch("resume") as home:

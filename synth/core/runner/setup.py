@@ -66,7 +66,7 @@ JUDGE = "judge"
 
 
 @dataclass(frozen=True)
-class Secret:
+class _Secret:
     """A key on its way to a worker: it travels as an argument and never prints."""
 
     value: str = field(repr=False)
@@ -94,7 +94,7 @@ class ModelSetup:
     factory: str
     options: object
     sampling: Sampling
-    api_key: Secret | None = None
+    api_key: _Secret | None = None
 
     @property
     def endpoint(self) -> tuple[object, ...]:
@@ -104,7 +104,7 @@ class ModelSetup:
 
 
 @dataclass(frozen=True)
-class UserSetup:
+class _UserSetup:
     """A user that a worker builds; ``model`` is the model that plays it, if one does."""
 
     factory: str
@@ -144,10 +144,10 @@ class RunSpec:
     model_name: str
     model_kind: str
     asks_endpoint: bool
-    user: UserSetup
+    user: _UserSetup
     middlewares: tuple[ExtensionSetup, ...]
     callbacks: tuple[CallbackSetup, ...]
-    keys: Mapping[str, Secret]
+    keys: Mapping[str, _Secret]
     target: DatabaseTarget
     limits: Limits
     agent: AgentLimits
@@ -358,14 +358,14 @@ def _load(point: ExtensionPoint, name: str, key: str) -> tuple[Extension, Any]:
         raise OperatorError(f"{key}: {error}") from error
 
 
-def _user_setup(users: UsersConfig, endpoint: EndpointConfig) -> tuple[UserSetup, list[Extension]]:
+def _user_setup(users: UsersConfig, endpoint: EndpointConfig) -> tuple[_UserSetup, list[Extension]]:
     extension, factory = _load(USERS, users.kind, "users.kind")
     asks_model: bool | None = getattr(factory, "asks_model", None)
     options = options_for(factory, asdict(users), users.options, "users.options")
     if not (users.model is not None if asks_model is None else asks_model):
-        return UserSetup(extension.target, options), [extension]
+        return _UserSetup(extension.target, options), [extension]
     model, model_extension = model_setup(endpoint, users.model or AGENT)
-    return UserSetup(extension.target, options, model), [extension, model_extension]
+    return _UserSetup(extension.target, options, model), [extension, model_extension]
 
 
 def model_setup(section: EndpointConfig, name: str) -> tuple[ModelSetup, Extension]:
@@ -471,7 +471,7 @@ def _middleware_options(agent: AgentConfig) -> dict[str, dict[str, Any]]:
     }
 
 
-def _secret(section: str, variable: str | None) -> Secret | None:
+def _secret(section: str, variable: str | None) -> _Secret | None:
     if variable is None:
         return None
     value = os.environ.get(variable, "").strip()
@@ -480,15 +480,15 @@ def _secret(section: str, variable: str | None) -> Secret | None:
             f"{section}.api_key_env: the variable {variable} is not set; export it, name another,"
             f" or set {section}.api_key_env=null for an endpoint without keys"
         )
-    return Secret(value)
+    return _Secret(value)
 
 
-def _named_keys(options: Mapping[str, object]) -> dict[str, Secret]:
+def _named_keys(options: Mapping[str, object]) -> dict[str, _Secret]:
     """The values of the variables that options name under keys ending in ``_env``, at any depth.
 
     Raises :class:`OperatorError` naming the variable if one is not set.
     """
-    found: dict[str, Secret] = {}
+    found: dict[str, _Secret] = {}
     for key, variable in walk(options):
         if key.endswith("_env") and isinstance(variable, str) and variable:
             value = os.environ.get(variable, "").strip()
@@ -496,7 +496,7 @@ def _named_keys(options: Mapping[str, object]) -> dict[str, Secret]:
                 raise OperatorError(
                     f"{key}: the variable {variable} is not set; export it, or name another"
                 )
-            found[variable] = Secret(value)
+            found[variable] = _Secret(value)
     return found
 
 

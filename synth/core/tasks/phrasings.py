@@ -224,7 +224,7 @@ def _texts(value: object) -> dict[str, str] | None:
 
 
 @dataclass(frozen=True)
-class WorldPhrasings:
+class _WorldPhrasings:
     """The phrasings of a world: by family the users in other words, each with its phrasing.
     ``notes`` has a line for each family of which some are left out.
     """
@@ -235,7 +235,7 @@ class WorldPhrasings:
 
 def world_phrasings(
     folder: Path, families: Sequence[TaskFamily], known: Collection[str]
-) -> WorldPhrasings:
+) -> _WorldPhrasings:
     """The phrasings of a world's folder for some of its families; ``known`` are the names of all,
     empty if they are not known.
 
@@ -277,7 +277,7 @@ def world_phrasings(
             for name, count in unknown.items()
             if count
         ]
-    return WorldPhrasings(users, notes)
+    return _WorldPhrasings(users, notes)
 
 
 def slots_of(family: Family) -> frozenset[str]:

@@ -84,7 +84,7 @@ class CasePool(ABC):
 
 
 @dataclass(frozen=True)
-class GroundedCase(CasePool):
+class _GroundedCase(CasePool):
     """Grounding rows, with the varied values that the cases' conditions name, times the values of
     the other domains, ``vary``.
     """
@@ -116,7 +116,7 @@ class GroundedCase(CasePool):
 
 
 @dataclass(frozen=True)
-class ListedCase(CasePool):
+class _ListedCase(CasePool):
     """The tasks that a family lists one by one."""
 
     case: str | None
@@ -147,7 +147,8 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
     if isinstance(family, ListedFamily):
         cases = dict.fromkeys(task.case for task in family.tasks)
         return [
-            ListedCase(case, [task for task in family.tasks if task.case == case]) for case in cases
+            _ListedCase(case, [task for task in family.tasks if task.case == case])
+            for case in cases
         ]
     if not isinstance(family, Family):
         message = f"a family is a Family or a ListedFamily, not a {type(family).__name__}"
@@ -155,7 +156,7 @@ def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:
     where = TaskError("", family.file, family.ground_line, family.id)
     whole = queries.distinct(family.sql, where)
     if not family.cases:
-        return [GroundedCase(None, family, list(whole.values()), family.vary)]
+        return [_GroundedCase(None, family, list(whole.values()), family.vary)]
     return _grounded_cases(family, queries, whole)
 
 
@@ -179,7 +180,7 @@ def _grounded_cases(
     if deciding:
         whole = by_text({**row, **values} for values in chosen for row in whole.values())
     _check_cover(family, whole, found)
-    return [GroundedCase(case, family, list(rows.values()), free) for case, rows in found.items()]
+    return [_GroundedCase(case, family, list(rows.values()), free) for case, rows in found.items()]
 
 
 def _combinations(family: Family, domains: Mapping[str, Domain]) -> Iterator[Mapping[str, object]]:

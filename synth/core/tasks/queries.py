@@ -122,13 +122,13 @@ def run_query(
     """Rows of an author's query on a sandbox; a refusal is a :class:`TaskError` at the place of
     ``where``.
     """
-    own = in_quotes_of(template, sql)
+    own = _in_quotes_of(template, sql)
     return _asked(
         sandbox, template, where, values, lambda connection: select(connection, own, values)
     )
 
 
-def in_quotes_of(template: Template, sql: str) -> str:
+def _in_quotes_of(template: Template, sql: str) -> str:
     """The query as its engine quotes names: on MariaDB ``"order"`` is a text, unless it is the name
     of a table or column.
     """
@@ -227,7 +227,7 @@ class Queries:
         nulls = dict.fromkeys(names)
 
         def ask(connection: sqlalchemy.Connection) -> Sequence[str]:
-            own = in_quotes_of(self._template, sql(connection))
+            own = _in_quotes_of(self._template, sql(connection))
             return list(connection.execute(bound(own, nulls)).keys())
 
         return _asked(self._sandbox, self._template, where, nulls, ask)

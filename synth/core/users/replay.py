@@ -19,7 +19,7 @@ from synth.plugins import extension
 from synth.user import User, UserConversation, UserRole, UserTurn
 
 
-class RecordedUser(User):
+class _RecordedUser(User):
     """The user of a run's directory; ``name`` is the recorded user's, because the words are its
     own.
     """
@@ -30,11 +30,11 @@ class RecordedUser(User):
         self._records = records
         self.name = records.user
 
-    def start(self, role: UserRole, seed: int) -> RecordedTalk:
-        return RecordedTalk(self._records, role.opening, seed)
+    def start(self, role: UserRole, seed: int) -> _RecordedTalk:
+        return _RecordedTalk(self._records, role.opening, seed)
 
 
-class RecordedTalk(UserConversation):
+class _RecordedTalk(UserConversation):
     """One recorded rollout's user."""
 
     def __init__(self, records: Records, opening: str, seed: int) -> None:
@@ -74,9 +74,9 @@ class ReplayUserOptions:
 
 
 @extension(ReplayUserOptions, asks_model=False)
-def make(options: ReplayUserOptions, model: Model | None = None) -> RecordedUser:
+def make(options: ReplayUserOptions, model: Model | None = None) -> _RecordedUser:
     """Build the user that ``users=replay`` names. Raises :class:`OperatorError`."""
     try:
-        return RecordedUser(Records(Path(options.path).expanduser()))
+        return _RecordedUser(Records(Path(options.path).expanduser()))
     except DatasetError as error:
         raise OperatorError(f"users.path: {error}") from None

@@ -60,7 +60,7 @@ IN_FLIGHT = 8
 """Rollouts that are played at once."""
 
 
-async def sample_tasks(
+async def _sample_tasks(
     model: Model,
     tasks: Sequence[Task],
     count: int,
@@ -302,7 +302,7 @@ class FamilyChecker:
                 raise TaskError("\n".join(proved.problems))
             tasks = [case.task for case in proved.cases]
             with self._templates.use(0) as template:
-                playing = sample_tasks(
+                playing = _sample_tasks(
                     model, tasks, count, self.world, template, self.options.limits
                 )
                 samples += self._loop.run_until_complete(playing)

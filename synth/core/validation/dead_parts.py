@@ -26,7 +26,7 @@ Place = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
-class GoldPart:
+class _GoldPart:
     """One part of gold in one task, and the fault of it if it does nothing there.
 
     A dead part that ``needs`` another dead one is not reported besides, an ``optional`` one only if
@@ -50,9 +50,9 @@ class Finding:
     dead: bool
 
 
-def findings(tasks: Sequence[Sequence[GoldPart]]) -> list[Finding]:
+def findings(tasks: Sequence[Sequence[_GoldPart]]) -> list[Finding]:
     """What the parts of several tasks of a family show, in the order of the parts."""
-    seen: dict[Place, list[GoldPart]] = {}
+    seen: dict[Place, list[_GoldPart]] = {}
     for part in (part for parts in tasks for part in parts):
         seen.setdefault(part.place, []).append(part)
     idle = {
@@ -72,12 +72,12 @@ def findings(tasks: Sequence[Sequence[GoldPart]]) -> list[Finding]:
     return out
 
 
-def _unreported(part: GoldPart, is_dead: bool, dead: set[Place], idle: set[Place]) -> bool:
+def _unreported(part: _GoldPart, is_dead: bool, dead: set[Place], idle: set[Place]) -> bool:
     """True if a part follows from another one, or may do nothing in some tasks."""
     return bool(part.needs & (dead if is_dead else idle)) or (part.optional and not is_dead)
 
 
-def parts_of(gold: GoldRun) -> list[GoldPart]:
+def parts_of(gold: GoldRun) -> list[_GoldPart]:
     """The parts of gold in one playing."""
     outcomes: dict[int, list[ToolOutcome]] = {}
     for step, outcome in zip(gold.steps, gold.run.outcomes, strict=True):
@@ -120,7 +120,7 @@ class _Walk:
     numbers: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
     saves: dict[str, Place] = field(default_factory=dict[str, Place])
 
-    def parts(self, steps: Iterable[Step], within: frozenset[Place]) -> Iterator[GoldPart]:
+    def parts(self, steps: Iterable[Step], within: frozenset[Place]) -> Iterator[_GoldPart]:
         for step in steps:
             if isinstance(step, LoopStep):
                 yield from self._loop(step, within)
@@ -129,20 +129,20 @@ class _Walk:
             elif isinstance(step, CallStep | SubmitStep):
                 place = self._place(step.line, step.word)
                 played = self.outcomes.get(id(step), ())
-                yield GoldPart(place, bool(played), f"{step.word} is not called", within)
+                yield _GoldPart(place, bool(played), f"{step.word} is not called", within)
                 if isinstance(step, CallStep):
                     yield from self._saved(step, played, within)
 
-    def _loop(self, step: LoopStep, within: frozenset[Place]) -> Iterator[GoldPart]:
+    def _loop(self, step: LoopStep, within: frozenset[Place]) -> Iterator[_GoldPart]:
         place = self._place(step.line, step.word)
         inner = [item for item in every_step(step.steps) if isinstance(item, CallStep)]
         alive = not inner or any(id(item) in self.outcomes for item in inner)
         lists = {self.saves[name] for name in names_in(step.over, "$") if name in self.saves}
         fault = f"`for_each` {step.name} goes over {_shown(step.over)}, an empty list,"
-        yield GoldPart(place, alive, fault, within | lists)
+        yield _GoldPart(place, alive, fault, within | lists)
         yield from self.parts(step.steps, within | {place})
 
-    def _branch(self, step: BranchStep, within: frozenset[Place]) -> Iterator[GoldPart]:
+    def _branch(self, step: BranchStep, within: frozenset[Place]) -> Iterator[_GoldPart]:
         """The steps of a branch are looked at where it is taken."""
         for held, steps in ((True, step.steps), (False, step.otherwise)):
             if not steps:
@@ -152,13 +152,13 @@ class _Walk:
             fault = (
                 f"`{place[1]}` is never taken: its condition is {'not' if held else 'always'} true"
             )
-            yield GoldPart(place, taken, fault, within, optional=True)
+            yield _GoldPart(place, taken, fault, within, optional=True)
             if taken:
                 yield from self.parts(steps, within)
 
     def _saved(
         self, step: CallStep, played: Sequence[ToolOutcome], within: frozenset[Place]
-    ) -> Iterator[GoldPart]:
+    ) -> Iterator[_GoldPart]:
         for name, path in step.save.items():
             place = self.saves[name] = self._place(step.line, f"save {name}")
             value = self.saved.get(id(step), {}).get(name)
@@ -169,7 +169,7 @@ class _Walk:
                 fault = (
                     f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
                 )
-            yield GoldPart(place, alive, f"{fault},", within)
+            yield _GoldPart(place, alive, f"{fault},", within)
 
     def _place(self, line: int, word: str) -> Place:
         number = self.numbers[line, word] = self.numbers.get((line, word), 0) + 1

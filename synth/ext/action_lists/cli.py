@@ -28,7 +28,7 @@ from synth.ext.action_lists.tasks import ListSettings, ListTasks, list_tasks
 
 
 @dataclass(frozen=True)
-class TaskFinding:
+class _TaskFinding:
     """The finding on one task of a list. ``kind`` is None for a task that is proved; ``reasons``
     say what is wrong with any other. ``useless_reads`` describe reads of the list that gold leaves
     out.
@@ -63,7 +63,7 @@ class ListReport:
     file: str
     sha256: str
     family: str
-    findings: list[TaskFinding] = field(default_factory=list[TaskFinding])
+    findings: list[_TaskFinding] = field(default_factory=list[_TaskFinding])
 
     @property
     def ok(self) -> bool:
@@ -98,7 +98,7 @@ class ListReport:
 
 
 def check_list(
-    folder: Path, settings: ListSettings, options: Options, done: Callable[[TaskFinding], None]
+    folder: Path, settings: ListSettings, options: Options, done: Callable[[_TaskFinding], None]
 ) -> ListReport:
     """Check each task of a list against a world; ``done`` is called with each finding, in the
     order of the file.
@@ -144,12 +144,12 @@ def _finding(
     left_out: Mapping[str, list[LeftOut]],
     checker: FamilyChecker,
     writes: Sequence[ToolStep],
-) -> TaskFinding:
+) -> _TaskFinding:
     """The finding on the next task of this id: the first one of several may be proved."""
     proof = proofs.pop(name, None)
     if proof is None:
         item = left_out[name].pop(0)
-        return TaskFinding(name, item.kind, [item.reason])
+        return _TaskFinding(name, item.kind, [item.reason])
     report = checker.attack(proof, writes)
     wrong = [*report.problems, *(f"surviving {item}" for item in report.surviving)]
     kind = None
@@ -160,7 +160,7 @@ def _finding(
     elif report.honest_lost:
         kind = Kind.HONEST_AGENT_LOSES
     reasons = [_plain(text, proof.family) for text in [*wrong, *report.honest_lost]]
-    return TaskFinding(name, kind, reasons, report)
+    return _TaskFinding(name, kind, reasons, report)
 
 
 def _plain(text: str, family: str) -> str:
@@ -182,7 +182,7 @@ def check_tasks_file(world: World, options: Options, arguments: Arguments, scree
         )
     settings = ListSettings.of(arguments.tasks_file, arguments.consent)
 
-    def done(finding: TaskFinding) -> None:
+    def done(finding: _TaskFinding) -> None:
         if not arguments.json:
             _print_finding(finding, screen)
 
@@ -198,7 +198,7 @@ def check_tasks_file(world: World, options: Options, arguments: Arguments, scree
     return 0 if report.ok else 1
 
 
-def _print_finding(finding: TaskFinding, screen: Screen) -> None:
+def _print_finding(finding: _TaskFinding, screen: Screen) -> None:
     """Print one task: proved, or the reasons."""
     if finding.kind is None:
         report = finding.report
@@ -212,7 +212,7 @@ def _print_finding(finding: TaskFinding, screen: Screen) -> None:
         screen.line(f"left out of gold: {reason}", indent=5)
 
 
-def _proof(finding: TaskFinding) -> str:
+def _proof(finding: _TaskFinding) -> str:
     facts = finding.to_json()
     return (
         f"; {facts['mutants_killed']} mutants killed, {facts['mutants_equivalent']} equivalent;"

@@ -60,7 +60,7 @@ _WISH_WORDS = ("preference", "prefer", "wish", "instructions", "condition")
 
 
 @dataclass(frozen=True)
-class MadeBody:
+class _MadeBody:
     """The body of a task, and values of its gold's arguments, each with the tool, that an agent
     works out. ``useless_reads`` as in :class:`MadeGold`.
     """
@@ -110,7 +110,7 @@ def _body_of(
     rules: WorldRules,
     *,
     asks_consent: bool,
-) -> MadeBody:
+) -> _MadeBody:
     """The whole body of an entry's task. Raises
     :class:`~synth.ext.action_lists.entries.Refused`.
     """
@@ -123,17 +123,17 @@ def _body_of(
     ):
         maker = GoldMaker(entry, script, world, template, draft, ahead, behind)
         gold = maker.make(asks_consent=asks_consent)
-    gold = replace(gold, steps=with_reads(gold.steps, rules, world))
+    gold = replace(gold, steps=_with_reads(gold.steps, rules, world))
     calls = [
         ExpectedCall(step.tool, step.arguments)
         for step in gold.steps
         if isinstance(step, CallTemplate)
     ]
     body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
-    return MadeBody(body, gold.inferred, gold.useless_reads)
+    return _MadeBody(body, gold.inferred, gold.useless_reads)
 
 
-def with_reads(
+def _with_reads(
     steps: Sequence[StepTemplate], rules: WorldRules, world: World
 ) -> list[StepTemplate]:
     """Gold with the reads that the world demands before its calls and that it does not make, as far
@@ -257,7 +257,7 @@ class ListSettings:
 
 
 @dataclass(frozen=True)
-class ActionFamily(PublishedFamily):
+class _ActionFamily(PublishedFamily):
     """The family of a list. ``worked_out`` holds the inferred arguments of each task's gold, by
     the task's id in the list.
     """
@@ -298,7 +298,7 @@ def list_tasks(
 
     def pool(listed: Sequence[ListedTask], names: Sequence[str] | None = None) -> ListTasks:
         about = f"Tasks of the list {settings.path.name}."
-        family = ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
+        family = _ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
         read = FileFamilies([family], rules)
         return ListTasks(world, template, names, universe, given=lambda _: read, identity=identity)
 

@@ -48,13 +48,13 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
             raise Unportable(f"{table.name} has a column that the database computes")
     out = dict[str, str]()
     for server in SERVERS:
-        out[f"schema.{server}.sql"] = write_server_schema(server, tables, rows, checks)
+        out[f"schema.{server}.sql"] = _write_server_schema(server, tables, rows, checks)
         own = write_server_seed(server, seed)
         out |= {f"seed.{server}.sql": own} if own else {}
     return out
 
 
-def write_server_schema(
+def _write_server_schema(
     server: Server, tables: Sequence[LiveTable], rows: Rows, checks: dict[str, list[str]]
 ) -> str:
     """CREATE TABLE for each table, parents first. ``checks`` are each table's, in SQLite.

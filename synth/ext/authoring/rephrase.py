@@ -72,7 +72,7 @@ def add_phrasings(
 
 
 @dataclass(frozen=True)
-class RephrasedWorld:
+class _RephrasedWorld:
     """A copy of a world with phrasings, in ``home``. ``source`` is the world, ``summary`` what was
     written, for the manifest.
     """
@@ -101,16 +101,16 @@ class Rephrase(RunHook):
         spec = run.spec
         if spec.recording is not None:
             return run
-        found = rephrase_world(spec, self.options, directory, console)
+        found = _rephrase_world(spec, self.options, directory, console)
         with Waiting(f"planning the tasks of {spec.world_folder}", console):
             again = prepare(from_dict(spec.record), found.folder)
         return replace(again, home=found.home, rephrased=found.summary)
 
     def keeps(self, directory: Path) -> bool:
-        return bool(paid_answers(directory))
+        return bool(_paid_answers(directory))
 
 
-def paid_answers(directory: Path) -> list[Path]:
+def _paid_answers(directory: Path) -> list[Path]:
     """The files of a run directory that hold answers."""
     found = RunFiles(directory).private.glob("rephrase-*.jsonl")
     return sorted(file for file in found if file.stat().st_size)
@@ -129,9 +129,9 @@ def _writer(spec: RunSpec, settings: RephraseConfig) -> EndpointConfig:
     return replace(own, max_tokens=own.max_tokens or 8192, options=long | own.options)
 
 
-def rephrase_world(
+def _rephrase_world(
     spec: RunSpec, settings: RephraseConfig, directory: Path, console: Console
-) -> RephrasedWorld:
+) -> _RephrasedWorld:
     """Have phrasings written for a run in a new directory, or in one where that was stopped.
 
     Raises :class:`OperatorError` if the budget does not suffice, the endpoint cannot be asked, or
@@ -154,11 +154,11 @@ def rephrase_world(
             outcomes = _asked(spec, settings, model, folder, journal, directory, console)
             spent = Spending.of(list(journal.answers.values()))
     except BaseException:
-        if not paid_answers(directory):
+        if not _paid_answers(directory):
             _leave_nothing(files)
         raise
     finally:
-        lock.release(remove=not paid_answers(directory))
+        lock.release(remove=not _paid_answers(directory))
         with contextlib.suppress(OSError):  # not empty: there are answers
             files.private.rmdir()
             directory.rmdir()
@@ -166,7 +166,7 @@ def rephrase_world(
     summary = _summary(writer.name, outcomes, spent)
     for line in _lines(summary, outcomes):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-    return RephrasedWorld(source, folder, home, summary)
+    return _RephrasedWorld(source, folder, home, summary)
 
 
 def _leave_nothing(files: RunFiles) -> None:

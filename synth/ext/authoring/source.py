@@ -87,7 +87,7 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     file that cannot be read or executed.
     """
     for file in files:
-        refuse_dump(file)
+        _refuse_dump(file)
     texts = [read_script(file.expanduser()) for file in files]
     engine = _load(list(zip(map(str, files), texts, strict=True)))
     part = part or Extract()
@@ -347,7 +347,7 @@ _HEAD = 2000
 """The bytes of a file in which a dump says what it is."""
 
 
-def refuse_dump(file: Path) -> None:
+def _refuse_dump(file: Path) -> None:
     """Raise OperatorError for a file that cannot be read, and for the dump of a server, which
     SQLite cannot execute.
     """

@@ -207,14 +207,14 @@ def _described(column: ColumnShape, noun: str) -> str:
     return f"The {noun}'s {column.words}."
 
 
-def select_list(table: TableShape) -> list[str]:
+def _select_list(table: TableShape) -> list[str]:
     """Each column under its label, of the alias t."""
     return [f"t.{quoted(column.name)} AS {quoted(column.label)}" for column in table.columns]
 
 
 def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
     """The cells that a row shows, its own and the names of what it refers to, and the joins."""
-    chosen, joins = select_list(table), list[str]()
+    chosen, joins = _select_list(table), list[str]()
     taken = {column.label for column in table.columns}
     for number, link in enumerate(table.links, 1):
         parent = shape.tables[link.table]

@@ -77,7 +77,7 @@ def tools_of(shape: Shape) -> dict[str, TableTools]:
 def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     """The tools of a table, called what ``name`` makes of these words."""
     noun, keyed = table.noun, bool(table.key)
-    written = keyed and not is_append_only(table.name)
+    written = keyed and not _is_append_only(table.name)
     updates = tuple(column.name for column in _updatable(table)) if written else ()
     moves = tuple(_moved(table)) if written else ()
     return TableTools(
@@ -105,17 +105,17 @@ def _moved(table: TableShape) -> list[str]:
         for link in table.links
         if link.column not in {*table.key, *table.joint}
         and not table.column(link.column).unique
-        and (table.column(link.column).nullable or role_of(link.column) not in nouns_of(link))
+        and (table.column(link.column).nullable or role_of(link.column) not in _nouns_of(link))
     ]
 
 
-def nouns_of(link: Link) -> set[str]:
+def _nouns_of(link: Link) -> set[str]:
     """The words by which a link only names its table."""
     noun = noun_of(link.table)
     return {noun.one, noun.many, noun.one.rpartition("_")[2]}
 
 
-def is_append_only(table: str) -> bool:
+def _is_append_only(table: str) -> bool:
     """True for a table of what has happened, whose rows nobody writes by hand."""
     return _LOGS.search(spelled(table)) is not None
 

@@ -88,7 +88,7 @@ def make_world(
     tools = tools_of(worked)
     now = f"{_today(shape)}T09:00:00"
     sketch = Sketch(worked, tools, consent_columns(worked, tools), now)
-    drafts, ledger = draft_families(sketch, patterns), source.ledger
+    drafts, ledger = _draft_families(sketch, patterns), source.ledger
     shown = _bounded(worked, tools, drafts)
     count = sum(len(one.names) for one in shown.values())
     files = {
@@ -99,7 +99,7 @@ def make_world(
         "roles.yaml": write_roles(shape),
     }
     if source.personal:
-        files["world.yaml"] = write_personal(source.personal)
+        files["world.yaml"] = _write_personal(source.personal)
     account(shape, ledger)
     files |= _derived_files(source, shape)
     if proves and "seed.py" in files and (problem := seed_problem(files)):
@@ -225,7 +225,7 @@ def account(shape: Shape, ledger: Ledger) -> None:
             ledger.leave_out("shown column", f"{table.name}.{column}", reason)
 
 
-def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
+def _write_personal(personal: Mapping[tuple[str, str], str]) -> str:
     """The text of world.yaml: the columns with personal data."""
     columns = {f"{table}.{column}": {"pii": kind} for (table, column), kind in personal.items()}
     head = "# Personal data: who an answer may be about, and who not.\n"
@@ -238,7 +238,7 @@ def write_personal(personal: Mapping[tuple[str, str], str]) -> str:
     )
 
 
-def draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> list[Draft]:
+def _draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> list[Draft]:
     """The drafts of these patterns, by default of every installed one, without repeated names."""
     found: dict[str, Draft] = {}
     names = patterns or [extension.name for extension in TASK_GENERATORS.all()]

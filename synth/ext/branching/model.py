@@ -43,11 +43,11 @@ class BranchedModel(Model):
         self._model, self._branch = model, branch
         self.name = model.name
 
-    def start(self, task: Task, tools: Sequence[object], seed: int) -> BranchedConversation:
-        return BranchedConversation(self._model, self._branch, task, tools)
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> _BranchedConversation:
+        return _BranchedConversation(self._model, self._branch, task, tools)
 
 
-class BranchedConversation(ReplayedConversation):
+class _BranchedConversation(ReplayedConversation):
     """One rollout. It costs nothing up to the branch."""
 
     def __init__(self, model: Model, branch: Branch, task: Task, tools: Sequence[object]) -> None:

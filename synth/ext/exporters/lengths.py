@@ -19,7 +19,7 @@ CHARACTERS = 4
 Long = Literal["drop", "refuse"]
 
 
-class TokenCounter(Protocol):
+class _TokenCounter(Protocol):
     """A model's tokenizer behind its chat template."""
 
     def count(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> int:
@@ -33,7 +33,7 @@ class Lengths:
     characters. One of more than ``most`` is left out, or (``long="refuse"``) ends the export.
     """
 
-    counter: TokenCounter | None = None
+    counter: _TokenCounter | None = None
     most: int | None = None
     long: Long = "drop"
     found: list[int] = field(default_factory=list[int])

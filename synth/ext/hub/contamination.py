@@ -33,14 +33,14 @@ READ = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".csv", ".tsv", ".sql", PAR
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkText:
+class _BenchmarkText:
     """A text of a benchmark, and the file that it is from."""
 
     text: str
     file: Path
 
 
-def read_texts(path: Path) -> Iterator[BenchmarkText]:
+def _read_texts(path: Path) -> Iterator[_BenchmarkText]:
     """Yield every string of a file, or of the files of a folder and the folders in it: of JSON and
     Parquet all strings at any depth, of plain text each line.
 
@@ -56,7 +56,7 @@ def read_texts(path: Path) -> Iterator[BenchmarkText]:
     for file in files:
         try:
             for text in _strings_of(file):
-                yield BenchmarkText(text, file)
+                yield _BenchmarkText(text, file)
         except (OSError, UnicodeDecodeError, DatasetError) as error:
             reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
             raise OperatorError(f"--against {file}: {reason}") from None
@@ -152,7 +152,7 @@ class Benchmark:
         self._beginnings: set[int] = set()
         self._near = NearDuplicates()
         self._known: set[int] = set()
-        for text in read_texts(path):
+        for text in _read_texts(path):
             self._add(text)
         if not self._texts:
             raise OperatorError(f"--against {path}: it holds no text of {SHORTEST} words or more")
@@ -162,7 +162,7 @@ class Benchmark:
         """The number of different texts."""
         return len(self._texts)
 
-    def _add(self, entry: BenchmarkText) -> None:
+    def _add(self, entry: _BenchmarkText) -> None:
         found = words(entry.text)
         if len(found) < SHORTEST or (text := number_of(found)) in self._known:
             return

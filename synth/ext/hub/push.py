@@ -23,7 +23,7 @@ _OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class _Pushed:
     """Result of a push."""
 
     url: str
@@ -34,7 +34,7 @@ class Pushed:
 
 def push(
     directory: Path, repo: str, *, private: bool = False, say: Callable[[str], None] = print
-) -> Pushed:
+) -> _Pushed:
     """Upload a run's files as a dataset. Files that the Hub has already are not sent again.
 
     Raises OperatorError with what the Hub says.
@@ -49,7 +49,7 @@ def push(
         raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
 
 
-def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str], None]) -> Pushed:
+def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str], None]) -> _Pushed:
     """Send what differs in batches, then what claims to be a dataset."""
     remote = _remote(api, repo)
     local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
@@ -65,7 +65,7 @@ def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str],
     ]
     if last:
         _commit(api, repo, last, "Describe the dataset")
-    return Pushed(url, len(changed), len(local) - len(changed), len(gone))
+    return _Pushed(url, len(changed), len(local) - len(changed), len(gone))
 
 
 def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> None:

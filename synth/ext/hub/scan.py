@@ -36,7 +36,7 @@ DETECTORS = (
 
 
 @dataclass(frozen=True, slots=True)
-class ScanFinding:
+class _ScanFinding:
     """A kind of finding in one place; the value itself is never shown."""
 
     kind: str
@@ -44,9 +44,9 @@ class ScanFinding:
     personal: bool = False
 
 
-def scan(facts: RunFacts) -> list[ScanFinding]:
+def scan(facts: RunFacts) -> list[_ScanFinding]:
     """Every finding in rows, tasks, config, errors and the world's files, each once."""
-    found: dict[ScanFinding, None] = {}
+    found: dict[_ScanFinding, None] = {}
     own = Scrubber(known_secrets())
     with settings.transient_settings({"plugins_used": [{"name": name} for name in DETECTORS]}):
         detectors: list[Any] = list(cast("Any", settings).get_plugins())
@@ -56,9 +56,9 @@ def scan(facts: RunFacts) -> list[ScanFinding]:
                 continue
             seen.add(hash(text))
             for kind in _secrets(text, detectors, own):
-                found[ScanFinding(kind, place)] = None
+                found[_ScanFinding(kind, place)] = None
     for kind, place in _undeclared_in(facts):
-        found[ScanFinding(kind, place, personal=True)] = None
+        found[_ScanFinding(kind, place, personal=True)] = None
     return list(found)
 
 

@@ -196,7 +196,7 @@ def _denied(why: str) -> ToolResult:
     )
 
 
-class Approvals(MiddlewareMaker):
+class _Approvals(MiddlewareMaker):
     """Maker that shares one decider among all rollouts of a worker."""
 
     def __init__(self, options: ApprovalConfig, home: MiddlewareHome) -> None:
@@ -222,4 +222,4 @@ def _decider(options: ApprovalConfig, home: MiddlewareHome) -> Decider:
 @extension(ApprovalConfig)
 def make(options: ApprovalConfig, home: MiddlewareHome) -> MiddlewareMaker:
     """Build the middleware that ``approval`` names."""
-    return Approvals(options, home)
+    return _Approvals(options, home)

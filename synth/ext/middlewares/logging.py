@@ -36,10 +36,10 @@ CLIPPED = 2_000
 _log = logging.getLogger("synth.agent")
 
 
-class LoggingMiddleware(AgentMiddleware):
+class _LoggingMiddleware(AgentMiddleware):
     """Logs one rollout."""
 
-    def __init__(self, book: LogBook, level: str, contents: bool) -> None:
+    def __init__(self, book: _LogBook, level: str, contents: bool) -> None:
         self._book, self._debug, self._contents = book, level == "debug", contents
         self._began = time.monotonic()
 
@@ -133,7 +133,7 @@ def _ms(began: float) -> float:
     return round((time.monotonic() - began) * 1000, 1)
 
 
-class LogBook(MiddlewareMaker):
+class _LogBook(MiddlewareMaker):
     """A worker's log, of bounded size and without secrets."""
 
     def __init__(self, options: LoggingConfig, home: MiddlewareHome) -> None:
@@ -150,7 +150,7 @@ class LogBook(MiddlewareMaker):
             )
 
     def start(self) -> AgentMiddleware:
-        return LoggingMiddleware(self, self._level, self._contents)
+        return _LoggingMiddleware(self, self._level, self._contents)
 
     def write(self, entry: Mapping[str, object]) -> None:
         """Append a line while there is space; the last line says that the log is full."""
@@ -191,4 +191,4 @@ class LogBook(MiddlewareMaker):
 @extension(LoggingConfig)
 def make(options: LoggingConfig, home: MiddlewareHome) -> MiddlewareMaker:
     """Build the middleware that ``logging`` names."""
-    return LogBook(options, home)
+    return _LogBook(options, home)

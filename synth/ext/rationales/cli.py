@@ -84,10 +84,10 @@ def main(options: Arguments) -> int:
         return 0
     console = Console(stderr=True, highlight=False)
     report = launch(config, console, consent=consent_by(options.trust))
-    counts = NarrationCounts()
+    counts = _NarrationCounts()
     if report.totals.rows:
         with Dataset.open(report.directory) as dataset:
-            counts = NarrationCounts.of(dataset.rows(["provider_fields"]))
+            counts = _NarrationCounts.of(dataset.rows(["provider_fields"]))
     if options.json:
         say(json.dumps(to_json(report) | {"narration": counts.to_json()}))
         return exit_code(report)
@@ -194,7 +194,7 @@ def _show(plan: NarrationPlan, *, as_json: bool) -> None:
 
 
 @dataclass
-class NarrationCounts:
+class _NarrationCounts:
     """Texts by part, refused texts by their fault, and turns: ``asked`` are those that the teacher
     was asked about, ``narrated`` those into which it wrote, ``short`` those that lack a text which
     was asked for.
@@ -207,7 +207,7 @@ class NarrationCounts:
     refused: Counter[str] = field(default_factory=Counter[str])
 
     @classmethod
-    def of(cls, rows: Iterable[Mapping[str, Any]]) -> NarrationCounts:
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> _NarrationCounts:
         """The counts of rows, of which ``provider_fields`` is read."""
         counts = cls()
         for row in rows:

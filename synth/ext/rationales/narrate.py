@@ -39,7 +39,7 @@ _OWN_COSTS = (
 
 
 @dataclass
-class TurnTexts:
+class _TurnTexts:
     """The kept and the refused texts of one turn; ``requests`` counts the teacher's answers."""
 
     kept: dict[NarratedPart, str] = field(default_factory=dict[NarratedPart, str])
@@ -126,7 +126,7 @@ def _asked(teacher: Teacher) -> AgentRun:
 
 async def _texts(
     job: Job, narration: Narration, context: RolloutContext, teacher: Teacher
-) -> dict[int, TurnTexts]:
+) -> dict[int, _TurnTexts]:
     """The texts that the teacher writes, by turn."""
     with (
         context.templates.use(job.task.universe) as template,
@@ -162,7 +162,7 @@ class _TurnWriter:
         self._messages: list[Message] = [dict(one) for one in narration.row["messages"]]
         self._places = turn_places(self._messages)
 
-    async def write(self) -> dict[int, TurnTexts]:
+    async def write(self) -> dict[int, _TurnTexts]:
         """Ask for the texts of each turn."""
         return {
             turn: await self._turn(turn, wanted)
@@ -170,10 +170,10 @@ class _TurnWriter:
             if (wanted := parts_wanted(self._messages, self._narration.parts, turn))
         }
 
-    async def _turn(self, turn: int, wanted: Sequence[NarratedPart]) -> TurnTexts:
+    async def _turn(self, turn: int, wanted: Sequence[NarratedPart]) -> _TurnTexts:
         place = self._places[turn]
         message, seen = self._messages[place], self._messages[:place]
-        tools, texts = self._narration.row["tools"], TurnTexts()
+        tools, texts = self._narration.row["tools"], _TurnTexts()
         step, moment = Step(seen, message, tools), self._moment(turn)
         missing: list[NarratedPart] = list(wanted)
         for _ in range(self._narration.tries):
@@ -277,13 +277,13 @@ def parts_wanted(
     return [part for part in dict.fromkeys(parts) if fits[part]]
 
 
-def _keys(texts: TurnTexts) -> Message:
+def _keys(texts: _TurnTexts) -> Message:
     """The keys of a message that kept texts set."""
     names = {"reasoning": "reasoning_content", "words": "content", "reply": "content"}
     return {names[part]: text for part, text in texts.kept.items()}
 
 
-def _narrated(record: Record, texts: dict[int, TurnTexts], teacher: str) -> Record:
+def _narrated(record: Record, texts: dict[int, _TurnTexts], teacher: str) -> Record:
     """The record with the kept texts, without cost and without token ids, which do not fit them."""
 
     def written(turn: int, completion: Completion) -> Completion:

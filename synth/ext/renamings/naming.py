@@ -58,7 +58,7 @@ ORDERS = ("prefixed", "noun_first", "plain")
 
 
 @dataclass(frozen=True)
-class WordLists:
+class _WordLists:
     """The lists of words.yaml."""
 
     verbs: Mapping[str, Sequence[str]]
@@ -71,12 +71,12 @@ class WordLists:
 
 
 @cache
-def word_lists() -> WordLists:
+def word_lists() -> _WordLists:
     """The word lists that ship."""
     file = Path(__file__).with_name("words.yaml")
     raw: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
     raw["added"] = tuple(AddedTool(**tool) for tool in raw["added"])
-    return WordLists(**raw)
+    return _WordLists(**raw)
 
 
 class Naming:

@@ -139,7 +139,7 @@ class TrlTasks(Closing):
         self._held.close()
 
 
-class TrlRollout:
+class _TrlRollout:
     """The task that an environment has, in its sandbox."""
 
     def __init__(self, tasks: TrlTasks) -> None:
@@ -178,7 +178,7 @@ class TrlEnvironment:
     tasks: TrlTasks
 
     def __init__(self) -> None:
-        self.rollout = TrlRollout(self.tasks)
+        self.rollout = _TrlRollout(self.tasks)
 
     def reset(self, task: int, **_: object) -> None:
         """Begin with a task in a fresh sandbox."""

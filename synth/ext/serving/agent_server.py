@@ -39,7 +39,7 @@ async def serve_agent(
     sessions: SupervisedSessions, token: str, port: int = 0
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
-    server = AgentServer(sessions, token)
+    server = _AgentServer(sessions, token)
     runner = web.AppRunner(
         server.application(),
         access_log=None,
@@ -55,7 +55,7 @@ async def serve_agent(
         await runner.cleanup()
 
 
-class AgentServer:
+class _AgentServer:
     """The endpoints as an aiohttp application."""
 
     def __init__(self, sessions: SupervisedSessions, token: str) -> None:

@@ -50,33 +50,33 @@ def guard(
     @web.middleware
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         if hosts is not None and request.host.rpartition(":")[0] not in hosts:
-            return error_response(403, "forbidden", "open the address that the server printed")
+            return _error_response(403, "forbidden", "open the address that the server printed")
         given = _authorization(request)
         if given is None:
             given = request.match_info.get("token", "")
             if page and request.path == page:
                 given = request.query.get("token", "")
         if not is_token(given, token):
-            return error_response(
+            return _error_response(
                 401, "unauthorized", "send the token: Authorization: Bearer TOKEN"
             )
         try:
             return await handler(request)
         except SessionError as error:
-            return error_response(_STATUS.get(error.kind, 400), error.kind, error.message)
+            return _error_response(_STATUS.get(error.kind, 400), error.kind, error.message)
         except OperatorError as error:
-            return error_response(400, "bad_request", str(error))
+            return _error_response(400, "bad_request", str(error))
         except SynthError as error:
-            return error_response(500, type(error).__name__, str(error))
+            return _error_response(500, type(error).__name__, str(error))
         except web.HTTPException as error:
             kind = _KINDS.get(error.status, error.reason.lower().replace(" ", "_"))
-            return error_response(error.status, kind, error.reason)
+            return _error_response(error.status, kind, error.reason)
         except ConnectionError:
             raise
         except Exception:
             # The boundary to the wire: the client gets no plumbing, the operator all of it.
             log.exception("%s failed", request.path)
-            return error_response(500, "server_error", "the server failed; its log says why")
+            return _error_response(500, "server_error", "the server failed; its log says why")
 
     return guarded
 
@@ -97,7 +97,7 @@ def json_response(status: int, value: object) -> web.Response:
     return web.Response(status=status, text=text, content_type="application/json", headers=HEADERS)
 
 
-def error_response(status: int, kind: str, message: str) -> web.Response:
+def _error_response(status: int, kind: str, message: str) -> web.Response:
     return json_response(status, {"error": {"type": kind, "message": message}})
 
 

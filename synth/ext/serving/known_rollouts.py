@@ -98,7 +98,7 @@ def _scripted(run: PreparedRun, templates: Templates) -> Iterator[KnownRollout]:
         task = _Planned(plan.task(index), run, templates)
         for sample in range(plan.samples):
             seed = job(index * plan.samples + sample, task.task, plan.samples, plan.seed).seed
-            yield ScriptedVoice(model, task, seed)
+            yield _ScriptedVoice(model, task, seed)
 
 
 class _Planned:
@@ -129,7 +129,7 @@ class _Planned:
         return self._proved
 
 
-class ScriptedVoice(KnownRollout):
+class _ScriptedVoice(KnownRollout):
     """The expert in one job of a plan, its mistake included if it makes one."""
 
     def __init__(self, model: ScriptedModel, planned: _Planned, seed: int) -> None:

@@ -205,7 +205,7 @@ async def serve(
     if set, ``extensions`` are top-level keys to accept beyond OpenAI's. ``access_log`` gets a line
     for each request: the path, the status, bytes and seconds; no header and no body.
     """
-    server = ModelServer(handler, tuple(models), api_key, extensions, faults)
+    server = _ModelServer(handler, tuple(models), api_key, extensions, faults)
     runner = web.AppRunner(
         server.application(),
         access_log=access_log,
@@ -222,7 +222,7 @@ async def serve(
         await runner.cleanup()
 
 
-class ModelServer:
+class _ModelServer:
     """The endpoint as an aiohttp application; :func:`serve` is the usual way to run it."""
 
     def __init__(

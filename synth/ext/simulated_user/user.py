@@ -104,7 +104,7 @@ def instructions(role: UserRole) -> str:
     )
 
 
-def acts_tool(role: UserRole) -> Mapping[str, Any]:
+def _acts_tool(role: UserRole) -> Mapping[str, Any]:
     """Return the tool whose arguments are the acts, with the names that this role has."""
     topics: dict[str, Any] = {"type": "string"}
     if role.knows:
@@ -134,7 +134,7 @@ def acts_tool(role: UserRole) -> Mapping[str, Any]:
     }
 
 
-def acts_in(completion: Completion, role: UserRole) -> Sequence[Act] | None:
+def _acts_in(completion: Completion, role: UserRole) -> Sequence[Act] | None:
     """Return the acts that a classification states; None if it is nonsense."""
     calls = [call for call in completion.tool_calls if call.name == ACTS_TOOL]
     answer = json_object(calls[0].arguments if calls else completion.content)
@@ -174,8 +174,8 @@ class SimulatedUser(User):
         except ModelError as error:
             raise _of_the_user(error) from None
 
-    def start(self, role: UserRole, seed: int) -> SimulatedConversation:
-        return SimulatedConversation(self._model, self._decides, role, seed)
+    def start(self, role: UserRole, seed: int) -> _SimulatedConversation:
+        return _SimulatedConversation(self._model, self._decides, role, seed)
 
     async def aclose(self) -> None:
         await self._model.aclose()
@@ -195,7 +195,7 @@ class _Spent:
         self.cost_usd = None if unknown else (self.cost_usd or 0.0) + (completion.cost_usd or 0.0)
 
 
-class SimulatedConversation(UserConversation):
+class _SimulatedConversation(UserConversation):
     """One rollout's user."""
 
     def __init__(self, model: Model, decides: Decider, role: UserRole, seed: int) -> None:
@@ -240,8 +240,8 @@ class SimulatedConversation(UserConversation):
         said = self._ledger.said
         messages = conversation(instructions(role), said, [*self._ledger.heard, heard])
         for _ in range(DRAFTS):
-            completion = await self._complete(messages, [acts_tool(role)], "acts", spent)
-            if acts := acts_in(completion, role):
+            completion = await self._complete(messages, [_acts_tool(role)], "acts", spent)
+            if acts := _acts_in(completion, role):
                 return acts
             spent.discarded.append(_discarded(completion.content, [_UNHEARD]))
         return ()

@@ -210,7 +210,7 @@ def questions_file(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class ReadQuestions:
+class _ReadQuestions:
     """The questions of a file in one form, and those that are left out or changed, with the
     reason.
     """
@@ -220,13 +220,13 @@ class ReadQuestions:
     changed: list[LeftOut] = field(default_factory=list["LeftOut"])
 
 
-def read_questions(file: Path, database: str | None = None) -> ReadQuestions:
+def read_questions(file: Path, database: str | None = None) -> _ReadQuestions:
     """Read a file of questions. Those without an id take their place in the file, from 1 on;
     Spider's have no evidence. ``database`` is the ``db_id`` of those that name none.
 
     Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
     """
-    out = ReadQuestions()
+    out = _ReadQuestions()
     seen: set[tuple[str, str]] = set()
     for index, item in enumerate(_entries(file), 1):
         entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})

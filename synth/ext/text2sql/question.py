@@ -43,7 +43,7 @@ SAID = (
 
 
 @dataclass(frozen=True)
-class SqlQuery(Question):
+class _SqlQuery(Question):
     """The compiled query of a family, the tables that it reads, whether its answer has an order,
     the names of its columns, and the author's words for an answer of one row.
     """
@@ -60,10 +60,10 @@ class SqlQuery(Question):
         return question_steps(self.sql, self.tables, scope, line, self.columns, self.said)
 
     def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
-        return read_sql_gate(value, scope, self.sql, self.ordered, line)
+        return _read_sql_gate(value, scope, self.sql, self.ordered, line)
 
 
-def read_sql(raw: Map, scope: Scope) -> SqlQuery:
+def read_sql(raw: Map, scope: Scope) -> _SqlQuery:
     """The query that answers a family's question.
 
     Raises :class:`~synth.errors.TaskError` for a query
@@ -99,7 +99,7 @@ def read_sql(raw: Map, scope: Scope) -> SqlQuery:
     said = (
         [] if raw.get("say") is None else scope.texts(raw["say"], "say", raw.lines["say"], columns)
     )
-    return SqlQuery(
+    return _SqlQuery(
         compiled,
         reading.ordered,
         reading.columns,
@@ -141,7 +141,7 @@ def answering_tool(scope: Scope) -> str:
     return SUBMIT_SQL if SUBMIT_SQL in scope.tools else RUN_SELECT
 
 
-def read_sql_gate(
+def _read_sql_gate(
     value: object, scope: Scope, sql: object, ordered: bool, line: int
 ) -> dict[str, object]:
     """The options of the gate `sql`, complete: the right query, and how answers are compared."""

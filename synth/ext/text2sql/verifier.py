@@ -51,7 +51,7 @@ class SqlOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SqlFinding:
+class _SqlFinding:
     """Comparison of two answers on one database.
 
     ``execution`` is true if they agree, ``f1`` is BIRD's soft F1, ``agrees`` tells under which
@@ -103,7 +103,7 @@ class SqlVerifier(Verifier):
                 if submissions
                 else "no query was handed in"
             )
-            return self._verdict(evidence, options, SqlFinding(False, 0.0, reason))
+            return self._verdict(evidence, options, _SqlFinding(False, 0.0, reason))
         right = right_answers(options.query, databases.own, evidence.engine, options.rules)
         if isinstance(right, ToolResult) and right.category in UNFIT:
             return Verdict(
@@ -122,8 +122,8 @@ class SqlVerifier(Verifier):
         self,
         evidence: Evidence,
         options: SqlOptions,
-        finding: SqlFinding,
-        suite: SuiteFinding | None = None,
+        finding: _SqlFinding,
+        suite: _SuiteFinding | None = None,
         ties: int = 0,
     ) -> Verdict:
         right = finding.execution and (suite is None or not suite.reason)
@@ -143,12 +143,12 @@ class SqlVerifier(Verifier):
         return Verdict(self.name, 1.0 if right else 0.0, reason[:1000], detail=detail)
 
 
-def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -> SqlFinding:
+def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -> _SqlFinding:
     """Compare the answer of a submitted query with the right ones on the same database."""
     if isinstance(given, ToolResult):
         message = (given.message or "").rstrip(".")
         reason = f"the submitted query fails: {message} ({given.category})"
-        return SqlFinding(False, 0.0, reason, category=given.category)
+        return _SqlFinding(False, 0.0, reason, category=given.category)
     width, given_width = len(due.answer.columns), len(given.columns)
     placed = replace(rules, ordered=True)
     rows = nearest(due.blocks, given.rows, placed) if width == given_width else due.answer.rows
@@ -164,7 +164,7 @@ def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -
         "order": same(replace(rules, set_of_rows=False, ordered=True)),
     }
     if own:
-        return SqlFinding(True, f1, agrees=agrees)
+        return _SqlFinding(True, f1, agrees=agrees)
     if width != given_width:
         reason = f"the answer has {given_width} columns, not {width}"
     elif len(rows) != len(given.rows):
@@ -173,11 +173,11 @@ def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -
         reason = "the rows are in another order"
     else:
         reason = f"the answer has other rows, the first of them {list(given.rows[0])!r:.200}"
-    return SqlFinding(False, f1, reason, agrees)
+    return _SqlFinding(False, f1, reason, agrees)
 
 
 @dataclass(frozen=True, slots=True)
-class OtherDatabase:
+class _OtherDatabase:
     """A further database: its queries, its right answers, and whether those are answers at all and
     not the ones of the task's own database.
     """
@@ -189,7 +189,7 @@ class OtherDatabase:
 
 def other_databases(
     evidence: Evidence, databases: Databases, due: RightAnswers, options: SqlOptions
-) -> Iterator[OtherDatabase]:
+) -> Iterator[_OtherDatabase]:
     """The further databases that a query is judged on: the first ``options.databases``, and of
     those behind them the telling ones until there are as many of these.
 
@@ -205,13 +205,13 @@ def other_databases(
         another = not empty and not compared(due, right.answer, options.rules).execution
         telling += another
         if another or index < options.databases:
-            yield OtherDatabase(ask, right, another)
+            yield _OtherDatabase(ask, right, another)
         if telling == options.databases:
             return
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteFinding:
+class _SuiteFinding:
     """Comparison on further databases: their number, the fault on the first where the answers
     differ (empty if there is none), and whether none of them tells a constant from the right query.
     """
@@ -223,13 +223,13 @@ class SuiteFinding:
 
 def _elsewhere(
     evidence: Evidence, databases: Databases, due: RightAnswers, sql: str, options: SqlOptions
-) -> SuiteFinding:
+) -> _SuiteFinding:
     """Compare the answers on other databases."""
     if options.databases:
         turned = compared(due, databases.turned(sql), options.rules)
         if not turned.execution:
             words = "with its rows in another order the database gives another answer"
-            return SuiteFinding(0, f"{words}: {turned.reason}")
+            return _SuiteFinding(0, f"{words}: {turned.reason}")
     count, telling = 0, False
     for other in other_databases(evidence, databases, due, options):
         finding = compared(other.right, other.ask(sql), options.rules)
@@ -237,8 +237,8 @@ def _elsewhere(
         telling = telling or other.telling
         if not finding.execution:
             words = "right here by chance: on another database of this schema"
-            return SuiteFinding(count, f"{words} {finding.reason}")
-    return SuiteFinding(count, known_answer_possible=not telling)
+            return _SuiteFinding(count, f"{words} {finding.reason}")
+    return _SuiteFinding(count, known_answer_possible=not telling)
 
 
 def _right(answer: RightAnswers | ToolResult, evidence: Evidence) -> RightAnswers:

@@ -33,14 +33,14 @@ class Toolsets(TaskTransform):
         return blocks
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
-        needed = needed_tools(task)
+        needed = _needed_tools(task)
         others = [name for name in self._names if name not in needed]
         dice = Random(derive_seed("toolset", task.id))
         drawn = dice.sample(others, min(self._others, len(others)))
         return task.with_extra("tools", sorted(needed.union(drawn)))
 
 
-def needed_tools(task: Task) -> set[str]:
+def _needed_tools(task: Task) -> set[str]:
     """The tools that gold calls, and one of those that have to be called before each of them."""
     needed = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
     gate = task.gate("read_before")

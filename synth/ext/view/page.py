@@ -58,7 +58,7 @@ def write_page(
 
 def render(data: dict[str, object] | None) -> bytes:
     """The page with its data, or (None) the page that asks its own server for rows."""
-    script, style = page_script(), asset("page.css")
+    script, style = _page_script(), asset("page.css")
     packed = ""
     if data is not None:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -80,7 +80,7 @@ def render(data: dict[str, object] | None) -> bytes:
     )
 
 
-def page_script() -> str:
+def _page_script() -> str:
     """The page's script: its parts, in one scope."""
     body = "\n".join(asset(f"{name}.js") for name in SCRIPTS)
     return f'"use strict";\n(() => {{\n{body}}})();'

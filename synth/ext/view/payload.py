@@ -68,7 +68,7 @@ _CALLS = (
 """Groups of tasks by the calls of their gold, for worlds that name no difficulty."""
 
 
-class Interned:
+class _Interned:
     """A table of repeated values; :meth:`index` gives the place of one."""
 
     def __init__(self) -> None:
@@ -86,8 +86,8 @@ class Payload:
     """Collects the rows of one or two runs. ``as_json`` is what the page reads."""
 
     def __init__(self) -> None:
-        self.prompts = Interned()
-        self.tools = Interned()
+        self.prompts = _Interned()
+        self.tools = _Interned()
         """Lists of tools, and the names of renamings."""
         self.runs: list[dict[str, object]] = []
         self.rows: list[dict[str, object]] = []

@@ -52,7 +52,7 @@ class ToolExecutions:
         return cls({name: ExecutionMetrics.from_json(metrics) for name, metrics in raw.items()})
 
 
-class RowStatistics(Protocol):
+class _RowStatistics(Protocol):
     """Figures from the verdicts of rows. Constructed without arguments."""
 
     def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
@@ -64,7 +64,7 @@ class RowStatistics(Protocol):
         ...
 
 
-def all_statistics() -> dict[str, RowStatistics]:
+def all_statistics() -> dict[str, _RowStatistics]:
     """The statistics that ship, by name, without a row."""
     return {one.name: one.load()() for one in STATISTICS.shipped()}
 
@@ -126,7 +126,7 @@ class RunCounts:
     stop_reasons: Counter[str] = field(default_factory=Counter[str])
     error_types: Counter[str] = field(default_factory=Counter[str])
     terminal_errors: int = 0
-    statistics: dict[str, RowStatistics] = field(default_factory=all_statistics)
+    statistics: dict[str, _RowStatistics] = field(default_factory=all_statistics)
     executed: ToolExecutions = field(default_factory=ToolExecutions)
     provider_fields: Counter[str] = field(default_factory=Counter[str])
     left_out: Counter[str] = field(default_factory=Counter[str])

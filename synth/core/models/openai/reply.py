@@ -26,7 +26,7 @@ from synth.core.types.events import Usage
 from synth.model import MALFORMED, Completion
 
 
-def calls_in(message: Mapping[str, Json], first_call: int) -> tuple[ToolCall, ...]:
+def _calls_in(message: Mapping[str, Json], first_call: int) -> tuple[ToolCall, ...]:
     """Return the calls in their order. A call whose id is not text, or a repetition, is numbered
     from ``first_call``: ``call_<n>``.
     """
@@ -179,7 +179,7 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0, origin: str =
         {} if given is None and finish == "content_filter" else _object(given, "choices[0].message")
     )
     content, thoughts, declined = split_content(message.get("content"))
-    calls = calls_in(message, first_call)
+    calls = _calls_in(message, first_call)
     provider = kept_fields(body, choice) | echo_in(message, calls, origin)
     role = _text(message, "role") or ""
     if role.lower() in _NOT_AN_ASSISTANT:
@@ -195,7 +195,7 @@ def read_completion(body: Mapping[str, Json], first_call: int = 0, origin: str =
         reasoning_content=_reasoning(message) or thoughts,
         finish_reason=finish or ("tool_calls" if calls else "stop"),
         refusal=_text(message, "refusal") or declined,
-        usage=read_usage(body.get("usage")),
+        usage=_read_usage(body.get("usage")),
         token_ids=token_ids,
         logprobs=logprobs,
         provider=provider,
@@ -214,7 +214,7 @@ def _first_choice(body: Mapping[str, Json]) -> dict[str, Json]:
     return choice
 
 
-def read_usage(raw: Json) -> Usage:
+def _read_usage(raw: Json) -> Usage:
     """Return the endpoint's token counts, under the names of OpenAI's chat completions and
     responses, DeepSeek, Moonshot, SGLang and Anthropic.
 

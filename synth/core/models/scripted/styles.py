@@ -74,7 +74,7 @@ Request = tuple[CallStep, Mapping[str, object]]
 """A call step with its filled arguments."""
 
 
-class StyledConversation(ExpertConversation):
+class _StyledConversation(ExpertConversation):
     """The expert in a manner of its own. ``seed`` draws its words."""
 
     style: Style = "terse"
@@ -103,7 +103,7 @@ class StyledConversation(ExpertConversation):
         yield from super()._act(step, names)
 
 
-class Narrating(StyledConversation):
+class _Narrating(_StyledConversation):
     """Says what it is doing beside the first call that reads, and beside the first that writes."""
 
     style = "narrating"
@@ -117,7 +117,7 @@ class Narrating(StyledConversation):
         yield from super()._played(index, step, names)
 
 
-class Verifying(StyledConversation):
+class _Verifying(_StyledConversation):
     """Makes the last read before a write once more after it; after a loop that writes, once."""
 
     style = "verifying"
@@ -147,7 +147,7 @@ class Verifying(StyledConversation):
             self._last = replace(step, save={}), tool, arguments
 
 
-class Parallel(StyledConversation):
+class Parallel(_StyledConversation):
     """Makes neighbouring reads in one turn."""
 
     style = "parallel"
@@ -251,12 +251,12 @@ def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
         yield [*group]
 
 
-KINDS: Final[Mapping[str, type[StyledConversation]]] = {
-    kind.style: kind for kind in (StyledConversation, Narrating, Parallel, Verifying)
+KINDS: Final[Mapping[str, type[_StyledConversation]]] = {
+    kind.style: kind for kind in (_StyledConversation, _Narrating, Parallel, _Verifying)
 }
 
 
-def draw_style(weights: Mapping[str, float], seed: int) -> type[StyledConversation]:
+def draw_style(weights: Mapping[str, float], seed: int) -> type[_StyledConversation]:
     """The manner of one rollout, a function of its seed."""
     names = sorted(weights)
     dice = Random(derive_seed("style", seed))

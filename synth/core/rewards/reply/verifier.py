@@ -68,7 +68,7 @@ _NEAR = 12
 """Numbers up to this one need no source."""
 
 
-def notes_on(
+def _notes_on(
     sentence: AgentSentence, given: Material, *, by_gold: bool = False
 ) -> Iterator[ReplyFinding]:
     """The notes on one sentence; a question has only words without support. What gold says too
@@ -228,7 +228,7 @@ class Judgement:
     def notes(self) -> Iterator[ReplyFinding]:
         """The statements that a judge may look at."""
         for sentence in self.sentences:
-            yield from notes_on(sentence, self.given, by_gold=sentence.raw in self.by_gold)
+            yield from _notes_on(sentence, self.given, by_gold=sentence.raw in self.by_gold)
 
     @cached_property
     def rules(self) -> Material:

@@ -38,7 +38,7 @@ class _RowValues:
     loose: list[str] = field(default_factory=list[str])
 
 
-class ChangeGraph:
+class _ChangeGraph:
     """One set of net changes as a graph; a row is an index of ``changes``.
 
     ``parents[row]`` maps a column to the new row that it refers to, ``children[row]`` a column to
@@ -98,7 +98,9 @@ class ChangeGraph:
         return part
 
 
-def refine_colours(ours: ChangeGraph, theirs: ChangeGraph, most_references: int) -> list[list[int]]:
+def _refine_colours(
+    ours: _ChangeGraph, theirs: _ChangeGraph, most_references: int
+) -> list[list[int]]:
     """Weisfeiler-Leman colour refinement of two graphs together.
 
     Returns one list of colours for each round, with the rows of ``ours`` first. In the first round
@@ -214,17 +216,19 @@ def compare(
     if repr(list(expected)) == repr(list(actual)):  # the usual end of an agent that works as gold
         return Comparison()
     columns = Columns(rules, tables)
-    return _Matcher(ChangeGraph(expected, columns), ChangeGraph(actual, columns), columns).compare()
+    return _Matcher(
+        _ChangeGraph(expected, columns), _ChangeGraph(actual, columns), columns
+    ).compare()
 
 
 class _Matcher:
     """Pairs the rows of two ends: ``ours`` is the expected one, ``theirs`` the actual one."""
 
-    def __init__(self, ours: ChangeGraph, theirs: ChangeGraph, columns: Columns) -> None:
+    def __init__(self, ours: _ChangeGraph, theirs: _ChangeGraph, columns: Columns) -> None:
         self.ours, self.theirs, self.columns = ours, theirs, columns
         self.steps = 0
         count = len(ours.changes)
-        rounds = refine_colours(ours, theirs, SIGHT)
+        rounds = _refine_colours(ours, theirs, SIGHT)
         self.rounds = [(colours[:count], colours[count:]) for colours in rounds]
         self.outlines, self.colours = self.rounds[0], self.rounds[-1]
 
@@ -254,7 +258,9 @@ class _Matcher:
     def _kinds(self, rows: Sequence[int], side: int) -> list[int]:
         return [self.colours[side][row] for row in rows]
 
-    def _by_kind(self, end: ChangeGraph, colours: Sequence[int]) -> dict[Hashable, list[list[int]]]:
+    def _by_kind(
+        self, end: _ChangeGraph, colours: Sequence[int]
+    ) -> dict[Hashable, list[list[int]]]:
         """Connected parts, grouped by the colours of their rows, and sorted by their numbers that
         have a tolerance.
         """
@@ -266,7 +272,7 @@ class _Matcher:
                 parts.sort(key=lambda part: [self._loose_values(end, row) for row in part])
         return kinds
 
-    def _loose_values(self, end: ChangeGraph, row: int) -> list[float]:
+    def _loose_values(self, end: _ChangeGraph, row: int) -> list[float]:
         change = end.changes[row]
         values = [
             self.columns.form(change.table, column, (change.after or {})[column])

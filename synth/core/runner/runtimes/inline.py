@@ -11,7 +11,7 @@ from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.worker import Worker
 
 
-class InlineWorker(WorkerHandle):
+class _InlineWorker(WorkerHandle):
     """A worker in this process."""
 
     def __init__(self, setup: WorkerSetup) -> None:
@@ -59,7 +59,7 @@ class InlineRuntime(Runtime):
 
     async def spawn(self) -> WorkerHandle:
         assert self._setup is not None, "open() comes first"
-        return InlineWorker(self._setup)
+        return _InlineWorker(self._setup)
 
     async def close(self) -> None:
         self._setup = None

@@ -79,7 +79,7 @@ class _Actor(Worker):
         return self.holding()
 
 
-class RayWorker(WorkerHandle):
+class _RayWorker(WorkerHandle):
     """A worker in a Ray actor. See :data:`SILENCE_S` and :data:`LOOK_S` for the two times."""
 
     def __init__(self, actor: Any, silence_s: float = SILENCE_S, look_s: float = LOOK_S) -> None:
@@ -211,7 +211,7 @@ class RayRuntime(Runtime):
         return asked or max(1, int(_RAY.cluster_resources().get("CPU", 1)))
 
     async def spawn(self) -> WorkerHandle:
-        return RayWorker(
+        return _RayWorker(
             self._actor_class.options(max_concurrency=1000).remote(self._setup), *self._patience
         )
 

@@ -43,7 +43,7 @@ from synth.errors import TaskError
 from synth.plugins import HONEST_AGENTS, PluginError
 
 
-def read_alternatives(raw: Map, scope: Scope, queries: Queries) -> tuple[AlternativeEnd, ...]:
+def _read_alternatives(raw: Map, scope: Scope, queries: Queries) -> tuple[AlternativeEnd, ...]:
     """The entries of ``any_of``.
 
     Each query is tried on the template.
@@ -65,7 +65,7 @@ def read_alternatives(raw: Map, scope: Scope, queries: Queries) -> tuple[Alterna
     )
 
 
-def names_in_end(end: AlternativeEnd) -> set[str]:
+def _names_in_end(end: AlternativeEnd) -> set[str]:
     """The slots and binds that an end's SQL uses."""
     frames = [frame.where for frame in end.may_change.values()]
     return {name for sql in [*end.bind.values(), *end.must, *frames] for name in binds_of(sql)}
@@ -265,7 +265,7 @@ def read_body(
     )
     hint = _hint(raw, scope)
     _check_oracles(raw, scope, gates)
-    alternatives, transient = read_alternatives(raw, scope, queries), _transient(raw, scope)
+    alternatives, transient = _read_alternatives(raw, scope, queries), _transient(raw, scope)
     for key, there in (("alternatives", bool(alternatives)), ("transient", transient == "forbid")):
         if there and find_gate(gates, "state") is None:
             raise scope.fail(
@@ -277,7 +277,7 @@ def read_body(
     used = names_in([user.texts(), values_in(gold), options, hint], "$slot").union(
         *(binds_of(str(condition)) for condition in conditions.values()),
         *(binds_of(item) for item in oracle.values()),
-        *(names_in_end(alternative) for alternative in alternatives),
+        *(_names_in_end(alternative) for alternative in alternatives),
     )
     return Body(
         user=user,

@@ -36,7 +36,7 @@ def unclear(words: Turn, consent: Consent, talk: Talk) -> list[str]:
         fact
         for fact in words.unclear(consent.mentions, consent.forms)
         if words.holds_any(fact, consent) or not _stated_before(words, fact, consent, talk)
-    ] + misplaced(words, consent, talk)
+    ] + _misplaced(words, consent, talk)
 
 
 def _stated_before(words: Turn, fact: str, consent: Consent, talk: Talk) -> bool:
@@ -47,7 +47,7 @@ def _stated_before(words: Turn, fact: str, consent: Consent, talk: Talk) -> bool
     return any(not Turn(text).unclear([fact], consent.forms) for text in talk.heard)
 
 
-def misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
+def _misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
     """The facts in whose place a proposal names another value, one of no other tool's condition."""
     others = (
         one
@@ -97,7 +97,7 @@ def wrong_part(words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk
     same = any(not {*consent.covers}.isdisjoint(one.covers) for one in met)
     about = own and (same or words.names_act(consent.act))
     forbidden = _forbidden(words, consent) and (about or not same)
-    return bool(forbidden or (about and misplaced(words, consent, talk)))
+    return bool(forbidden or (about and _misplaced(words, consent, talk)))
 
 
 def _forbidden(words: Turn, consent: Consent) -> bool:

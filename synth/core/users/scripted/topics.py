@@ -140,12 +140,12 @@ def restates(sentence: str, topic: Topic) -> bool:
         all(fact.kind == "number" for fact in facts) and _HOW_MANY.search(sentence)
     ):
         return False
-    words = set(singulars(topic.says))
+    words = set(_singulars(topic.says))
     forms = {form for form, _ in words}
-    return all(word in words for word in singulars(sentence) if word[0] in forms)
+    return all(word in words for word in _singulars(sentence) if word[0] in forms)
 
 
-def singulars(text: str) -> list[tuple[str, str]]:
+def _singulars(text: str) -> list[tuple[str, str]]:
     """Return values that name a single thing, with their form: dates, e-mail addresses, codes such
     as LP-11410.
     """
@@ -166,11 +166,11 @@ def about_by_value(sentence: str, knows: Mapping[str, Topic], at_least: int = 1)
     """Return the topics whose answer is a date, address or code, if the sentence holds (so many)
     values of that form.
     """
-    held = Counter(form for form, _ in set(singulars(sentence)))
+    held = Counter(form for form, _ in set(_singulars(sentence)))
     return [
         name
         for name, topic in knows.items()
-        if any(held[form] >= at_least for form, _ in singulars(topic.says))
+        if any(held[form] >= at_least for form, _ in _singulars(topic.says))
     ]
 
 

@@ -19,7 +19,7 @@ Turns = Generator[Completion, str]
 """Turns without calls; each is sent the user's answer."""
 
 
-class TalkingExpert(ExpertConversation):
+class _TalkingExpert(ExpertConversation):
     """The expert with turns of its own: before the work, before and after calls. ``writing`` are
     the tools that may change rows.
     """
@@ -54,30 +54,30 @@ class TalkingExpert(ExpertConversation):
         return tool in self.writing
 
 
-class _Narrating(TalkingExpert):
+class _Narrating(_TalkingExpert):
     def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
         yield Completion(content=f"{LOOKING[len(self.steps) % len(LOOKING)]} I'll use {tool}.")
 
 
-class _Greeting(TalkingExpert):
+class _Greeting(_TalkingExpert):
     def begin(self) -> Turns:
         yield Completion(content="Hello! Thank you for your message. I'm happy to help with that.")
         yield Completion(content="I understand what you would like me to do.")
 
 
-class _ConfirmingEach(TalkingExpert):
+class _ConfirmingEach(_TalkingExpert):
     def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
         if self.writes(tool):
             yield Completion(content=f"I would now {_act(tool, arguments)}. Shall I go ahead?")
 
 
-class _ReadingBack(TalkingExpert):
+class _ReadingBack(_TalkingExpert):
     def after(self, tool: str, arguments: Mapping[str, object]) -> Turns:
         if self.writes(tool):
             yield Completion(content=f"I did this: {_act(tool, arguments)}. Is that correct?")
 
 
-class _AskingAgain(TalkingExpert):
+class _AskingAgain(_TalkingExpert):
     def begin(self) -> Turns:
         yield Completion(content="Could you please tell me again what you need?")
 
@@ -91,7 +91,7 @@ def _act(tool: str, arguments: Mapping[str, object]) -> str:
 class _Talker(HonestAgent):
     """Plays gold with turns of its own. ``needs_writes``: only where gold changes rows."""
 
-    kind: ClassVar[type[TalkingExpert]]
+    kind: ClassVar[type[_TalkingExpert]]
     needs_writes: ClassVar[bool] = False
 
     async def start(self, proved: ProvedTask) -> Conversation | None:

@@ -178,7 +178,7 @@ class ReadsInAnotherOrder(HonestAgent):
         return None if steps == gold else proved.expert(steps)
 
 
-class BackwardConversation(ExpertConversation):
+class _BackwardConversation(ExpertConversation):
     """The expert that goes through each list from its end."""
 
     def _items(self, over: list[object]) -> list[object]:
@@ -212,7 +212,7 @@ class WritesInAnotherOrder(HonestAgent):
         gold, kinds = list(proved.task.gold), _call_kinds(proved)
         steps = writes_reversed(gold, kinds, overlapping(proved.evidence.calls))
         loops = [step for step in every_step(gold) if isinstance(step, LoopStep)]
-        return proved.expert(steps, BackwardConversation) if loops or steps != gold else None
+        return proved.expert(steps, _BackwardConversation) if loops or steps != gold else None
 
     def applies(self, proved: ProvedTask, result: HonestResult) -> bool:
         """Writes depend on each other if one fails, or a read brings another result than gold's."""
@@ -242,11 +242,11 @@ class CorrectsItself(HonestAgent):
             for wrong in _wrong(proved, calls[index]):
                 *_, outcome = await proved.try_out([*before, (calls[index].name, wrong)])
                 if not outcome.result.ok and not outcome.changes:
-                    return SlippingConversation(proved.task, index, wrong)
+                    return _SlippingConversation(proved.task, index, wrong)
         return None
 
 
-class SlippingConversation(ExpertConversation):
+class _SlippingConversation(ExpertConversation):
     """The expert that makes its call number ``slip`` with wrong arguments first."""
 
     def __init__(self, task: Task, slip: int, wrong: Mapping[str, object]) -> None:

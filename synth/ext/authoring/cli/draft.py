@@ -60,7 +60,7 @@ world's folder `.synth`. A higher --count asks for more.
 
 
 @dataclass
-class DraftReport(JobReport):
+class _DraftReport(JobReport):
     """The report of a job that asked for ``count`` drafts."""
 
     count: int
@@ -99,7 +99,7 @@ def main(options: Arguments) -> int:
         return 0
     model = spec.model()
     folder = own_folder(source, options.to, "families")
-    report = DraftReport(folder, model.name, options.count)
+    report = _DraftReport(folder, model.name, options.count)
     name = spec.journal("drafts")
     with locked_state(folder) as state, closing(DraftJournal(state / name)) as journal:
         _draft(load_world(folder), spec, model, journal, options, report, screen)
@@ -114,7 +114,7 @@ def _draft(
     model: Model,
     journal: DraftJournal,
     options: Arguments,
-    report: DraftReport,
+    report: _DraftReport,
     screen: Screen,
 ) -> None:
     """Make the drafts, and fill in the report, however the job ends."""
@@ -182,7 +182,7 @@ def _show(outcome: DraftOutcome, screen: Screen) -> None:
         screen.parts([("out ", "yellow"), (why, "")])
 
 
-def _conclude(report: DraftReport, screen: Screen) -> None:
+def _conclude(report: _DraftReport, screen: Screen) -> None:
     made = len(report.outcomes)
     screen.line()
     show_causes(screen, report.causes, "drafts")

@@ -68,7 +68,7 @@ world's folder `.synth`. A higher --count asks for more.
 
 
 @dataclass
-class RephraseReport(JobReport):
+class _RephraseReport(JobReport):
     """The report of a job. ``added`` is the number of new lines in the world's file."""
 
     outcomes: list[FamilyOutcome] = field(default_factory=list[FamilyOutcome])
@@ -109,7 +109,7 @@ def main(options: Arguments) -> int:
         return 0
     model = spec.model()
     folder = own_folder(source, options.to, "phrasings")
-    report = RephraseReport(folder, model.name)
+    report = _RephraseReport(folder, model.name)
     name = spec.journal("phrasings")
     with locked_state(folder) as state, closing(RephraseJournal(state / name)) as journal:
         _rephrase(load_world(folder), spec, model, journal, options, report, screen)
@@ -131,7 +131,7 @@ def _rephrase(
     model: Model,
     journal: RephraseJournal,
     options: Arguments,
-    report: RephraseReport,
+    report: _RephraseReport,
     screen: Screen,
 ) -> None:
     """Ask for the phrasings, and fill in the report, however the job ends."""
@@ -174,7 +174,7 @@ def _show(outcome: FamilyOutcome, screen: Screen) -> None:
         screen.line(f"     {one.cause}: {one.reason}")
 
 
-def _conclude(report: RephraseReport, screen: Screen) -> None:
+def _conclude(report: _RephraseReport, screen: Screen) -> None:
     kept = report.kept
     asked = kept + sum(report.causes.values())
     screen.line()

@@ -42,7 +42,7 @@ _OWN_KEYS = {
 _OWN_ID = "a family needs an `id` of letters, digits and _"
 
 
-def read_family(answer: str, scratch: Path, taken: Collection[str]) -> dict[str, Any]:
+def _read_family(answer: str, scratch: Path, taken: Collection[str]) -> dict[str, Any]:
     """The family that an answer holds. ``scratch`` is a file for its YAML, ``taken`` are the ids
     that the world has.
 
@@ -211,7 +211,7 @@ class DraftSession:
     def _read(self, answer: Answer) -> dict[str, Any]:
         if answer.problem:
             raise Refusal("no answer", (answer.problem,))
-        return read_family(answer.text, self._bench.scratch, self._bench.taken)
+        return _read_family(answer.text, self._bench.scratch, self._bench.taken)
 
     def _answer(self, number: int, attempt: int, messages: Sequence[Message]) -> Answer:
         """The answer to an attempt, from the journal or else from the model."""

@@ -41,7 +41,7 @@ Strays = Mapping[int, Sequence[ToolStep]]
 
 
 @dataclass(frozen=True)
-class Survey:
+class _Survey:
     """The families that a world has."""
 
     signatures: Sequence[Signature] = ()
@@ -49,7 +49,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Examination:
+class _Examination:
     """The finding on a draft: the cause and the reasons for which it is not kept, or nothing."""
 
     cause: str = ""
@@ -59,33 +59,33 @@ class Examination:
     strays: Strays = field(default_factory=dict[int, list[ToolStep]])
 
 
-def survey(folder: Path, options: Options) -> Survey:
+def survey(folder: Path, options: Options) -> _Survey:
     """The signatures and the writes of a world's families.
 
     Raises OperatorError for a world that cannot be read.
     """
     found = _in_process(_survey, (folder, options), None)
-    if isinstance(found, Survey):
+    if isinstance(found, _Survey):
         return found
     raise OperatorError(f"the world cannot be read: {found}")
 
 
 def examine(
-    folder: Path, options: Options, family: str, known: Survey, seconds: float
-) -> Examination:
+    folder: Path, options: Options, family: str, known: _Survey, seconds: float
+) -> _Examination:
     """Prove a family of the world in ``folder``, as `synth check` does, within ``seconds``."""
     found = _in_process(_examine, (folder, options, family, known), seconds)
-    if isinstance(found, Examination):
+    if isinstance(found, _Examination):
         return found
     if found is None:
         message = f"its proof takes more than {seconds:g} s: ask for fewer rows and calls"
-        return Examination("too slow", [message])
-    return Examination("broke off", [str(found)])
+        return _Examination("too slow", [message])
+    return _Examination("broke off", [str(found)])
 
 
 def _in_process(
     work: Callable[..., object], arguments: Sequence[object], seconds: float | None
-) -> Survey | Examination | str | None:
+) -> _Survey | _Examination | str | None:
     """The result of a function in a process of its own, or the reason why there is none; None if
     the time was over.
     """
@@ -120,7 +120,7 @@ def _serve(there: Connection, work: Callable[..., object], *arguments: object) -
     there.send(found)
 
 
-def _survey(folder: Path, options: Options) -> Survey | str:
+def _survey(folder: Path, options: Options) -> _Survey | str:
     strays: dict[int, list[ToolStep]] = {}
     signatures: list[Signature] = []
     try:
@@ -132,30 +132,30 @@ def _survey(folder: Path, options: Options) -> Survey | str:
                     strays.setdefault(universe, []).extend(writes)
     except (TaskError, EnvsError) as error:
         return str(error)
-    return Survey(signatures, strays)
+    return _Survey(signatures, strays)
 
 
-def _examine(folder: Path, options: Options, family: str, known: Survey) -> Examination:
+def _examine(folder: Path, options: Options, family: str, known: _Survey) -> _Examination:
     try:
         with closing(FamilyChecker(folder, replace(options, families=(family,)))) as checker:
             checker.families()
             found = signature(family, checker.tasks(family, TASKS))
             if not any(found.tools):
-                return Examination("notation", ["gold calls no tool"])
+                return _Examination("notation", ["gold calls no tool"])
             if other := twin(found, known.signatures):
                 message = (
                     f"it repeats the family {other!r}: the same tools in the same order, and the"
                     " same words; write a family about other work"
                 )
-                return Examination("duplicate", [message])
+                return _Examination("duplicate", [message])
             return _proved(checker, family, known, found)
     except TaskError as error:
-        return Examination("notation", [str(one) for one in all_task_errors(error)])
+        return _Examination("notation", [str(one) for one in all_task_errors(error)])
     except EnvsError as error:
-        return Examination("notation", [str(error)])
+        return _Examination("notation", [str(error)])
 
 
-def _proved(checker: FamilyChecker, family: str, known: Survey, found: Signature) -> Examination:
+def _proved(checker: FamilyChecker, family: str, known: _Survey, found: Signature) -> _Examination:
     strays: dict[int, list[ToolStep]] = {}
     capacity = 0
     for universe in range(checker.options.universes):
@@ -164,7 +164,7 @@ def _proved(checker: FamilyChecker, family: str, known: Survey, found: Signature
         proved = checker.prove(family, universe)
         capacity = capacity or proved.capacity
         if proved.problems:
-            return Examination("gold", list(proved.problems))
+            return _Examination("gold", list(proved.problems))
         strays[universe] = list(proved.writes)
         report = checker.attack(proved, [*known.strays.get(universe, ()), *proved.writes])
         for cause, reasons in (
@@ -173,10 +173,10 @@ def _proved(checker: FamilyChecker, family: str, known: Survey, found: Signature
             ("honest agent loses", report.honest_lost),
         ):
             if reasons:
-                return Examination(cause, list(reasons))
+                return _Examination(cause, list(reasons))
     if capacity < LEAST:
-        return Examination("too few tasks", [f"it has {capacity} task: at least {LEAST} are due"])
-    return Examination(capacity=capacity, signature=found, strays=strays)
+        return _Examination("too few tasks", [f"it has {capacity} task: at least {LEAST} are due"])
+    return _Examination(capacity=capacity, signature=found, strays=strays)
 
 
 NEW_FILE = "# Task families, written by a model and proved by `synth draft`.\nfamilies: []\n"
@@ -184,14 +184,14 @@ NEW_FILE = "# Task families, written by a model and proved by `synth draft`.\nfa
 
 
 @dataclass(frozen=True)
-class Inserted:
+class _Inserted:
     """A text of tasks.yaml with a new family, whose own text begins in ``line`` (from 1)."""
 
     text: str
     line: int
 
 
-def with_family(text: str, body: Mapping[str, object]) -> Inserted:
+def with_family(text: str, body: Mapping[str, object]) -> _Inserted:
     """The text with one more family at the end of its list.
 
     Raises OperatorError for a text whose list of families cannot be continued.
@@ -202,7 +202,7 @@ def with_family(text: str, body: Mapping[str, object]) -> Inserted:
         start = text.rfind("\n", 0, key.start_mark.index) + 1
         end = families.end_mark.index
         head = text[:start] + "families:\n"
-        return Inserted(head + new + text[end:].lstrip("\n"), head.count("\n") + 1)
+        return _Inserted(head + new + text[end:].lstrip("\n"), head.count("\n") + 1)
     if families.flow_style:
         raise OperatorError(
             f"line {families.start_mark.line + 1} of tasks.yaml begins the list of families with"
@@ -211,7 +211,7 @@ def with_family(text: str, body: Mapping[str, object]) -> Inserted:
     end = _end(text, families)
     head = text[:end].rstrip("\n") + "\n"
     indented = textwrap.indent(new, " " * families.start_mark.column)
-    return Inserted(head + indented + text[end:], head.count("\n") + 1)
+    return _Inserted(head + indented + text[end:], head.count("\n") + 1)
 
 
 def _families(text: str) -> tuple[Any, Any]:
@@ -261,14 +261,14 @@ class Workbench:
             target = self._folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-        self._known: Survey | None = None
+        self._known: _Survey | None = None
 
     @property
-    def known(self) -> Survey:
+    def known(self) -> _Survey:
         """The families that there are, read when they are first asked for."""
         if self._known is None:
             (self._folder / FILE).write_text(self._text(), "utf-8")
-            self._known = survey(self._folder, self._options) if self._has_families() else Survey()
+            self._known = survey(self._folder, self._options) if self._has_families() else _Survey()
         return self._known
 
     @property
@@ -287,7 +287,7 @@ class Workbench:
             str(body.get("id")) for body in self.bodies
         }
 
-    def prove(self, body: Mapping[str, Any]) -> Examination:
+    def prove(self, body: Mapping[str, Any]) -> _Examination:
         """Prove a family as it would stand in tasks.yaml. Raises :class:`Refusal`."""
         inserted = with_family(self._text(), body)
         (self._folder / FILE).write_text(inserted.text, "utf-8")
@@ -297,7 +297,7 @@ class Workbench:
             raise Refusal(found.cause, reasons)
         return found
 
-    def learn(self, found: Examination) -> None:
+    def learn(self, found: _Examination) -> None:
         """Let later drafts be compared with a family that was kept, and attacked with its
         writes.
         """
@@ -307,7 +307,7 @@ class Workbench:
             for universe in {*known.strays, *found.strays}
         }
         own = [] if found.signature is None else [found.signature]
-        self._known = Survey([*known.signatures, *own], strays)
+        self._known = _Survey([*known.signatures, *own], strays)
 
     def add(self, body: Mapping[str, Any]) -> None:
         """Write a family into the world's tasks.yaml, unless one of its name stands there."""

@@ -127,7 +127,7 @@ def _check_meaning(place: str, text: str, originals: Sequence[str]) -> None:
 
 def _difference(text: str, original: str) -> tuple[str, str] | None:
     """The cause and the reason for which a text does not say what another one says."""
-    mine, theirs = slots_named(text), slots_named(original)
+    mine, theirs = _slots_named(text), _slots_named(original)
     if lost := sorted(theirs - mine):
         return "lost value", f"lacks {{{lost[0]}}}: every placeholder stays, in its braces"
     if added := sorted(mine - theirs):
@@ -146,7 +146,7 @@ def _difference(text: str, original: str) -> tuple[str, str] | None:
     return None
 
 
-def slots_named(text: str) -> frozenset[str]:
+def _slots_named(text: str) -> frozenset[str]:
     """The slots of a text, without braces."""
     return frozenset(found.group(1) for found in _SLOT.finditer(text) if found.group(1))
 

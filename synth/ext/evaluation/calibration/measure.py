@@ -99,7 +99,7 @@ class Figures:
 
 
 @dataclass
-class JudgeFigures:
+class _JudgeFigures:
     """The work of a judge: rollouts that it decided about and those that it left without a score,
     the mean agreement of its votes, its cost (None if that is unknown), and its version.
     """
@@ -121,7 +121,7 @@ class Calibration:
     successful: Counter[str]
     findings: list[tuple[LabelledRollout, ReplyFinding]]
     notes: dict[str, Counter[str]]
-    judge: JudgeFigures | None = None
+    judge: _JudgeFigures | None = None
 
     def add(
         self, rollout: LabelledRollout, found: Sequence[ReplyFinding], labels: Sequence[Label]
@@ -200,7 +200,7 @@ def calibrate(
 
 async def _judged(
     judge: ModelJudge, rollouts: Sequence[LabelledRollout], verdicts: Sequence[Verdict]
-) -> tuple[JudgeFigures, list[Verdict]]:
+) -> tuple[_JudgeFigures, list[Verdict]]:
     """The judge's verdicts on the rollouts that pass the gate, and its figures."""
     cost, places = JudgeCost(), asyncio.Semaphore(AT_ONCE)
 
@@ -217,7 +217,7 @@ async def _judged(
         await judge.aclose()
     asked = [verdict for verdict in made if verdict.detail.get("statements")]
     shares = [verdict.detail["agreement"] for verdict in asked if verdict.score is not None]
-    figures = JudgeFigures(
+    figures = _JudgeFigures(
         model=asked[0].detail["model"] if asked else "",
         decided=len(shares),
         unscored=len(asked) - len(shares),

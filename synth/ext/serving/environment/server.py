@@ -49,7 +49,7 @@ TASK_INDEX: Final = "_ng_task_index"
 """NeMo Gym's key for the place of a rollout's task in its file."""
 
 
-def add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
+def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
     """Add the routes of the protocol. Every other POST of one segment is a call, so they come last.
 
     The app needs :func:`keep_cookie` as well.
@@ -211,13 +211,13 @@ async def serve_env(
     hosts = LOOPBACK if host in LOOPBACK else None
     middlewares = [keep_cookie, guard(token, _log, hosts=hosts)]
     app = web.Application(client_max_size=MAX_BODY, middlewares=middlewares)
-    server = EnvServer(sessions)
+    server = _EnvServer(sessions)
     app.router.add_get("/", server.describe)
     app.router.add_post("/sessions", server.reset)
     app.router.add_post("/sessions/{name}/step", server.step)
     app.router.add_delete("/sessions/{name}", server.close)
     add_openenv(app, sessions)
-    add_nemo_gym(app, sessions)
+    _add_nemo_gym(app, sessions)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -229,7 +229,7 @@ async def serve_env(
         await sessions.aclose()
 
 
-class EnvServer:
+class _EnvServer:
     """The endpoints."""
 
     def __init__(self, sessions: EnvSessions) -> None:

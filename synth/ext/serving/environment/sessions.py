@@ -35,7 +35,7 @@ KEPT: Final = 4
 
 
 @dataclass
-class EnvSession:
+class _EnvSession:
     """A lease. ``stop_reason`` says why it ended; ``score`` is there once it is judged."""
 
     name: str
@@ -72,7 +72,7 @@ class EnvSessions:
     def __init__(self, live: LiveWorld, *, at_once: int, idle_s: float, longest_s: float) -> None:
         self._live, self._at_once = live, at_once
         self._idle_s, self._longest_s = idle_s, longest_s
-        self._open: dict[str, EnvSession] = {}
+        self._open: dict[str, _EnvSession] = {}
         self._ended: OrderedDict[str, dict[str, object]] = OrderedDict()
         self._starting = 0
         self._next = itertools.count()
@@ -202,7 +202,7 @@ class EnvSessions:
             self._tasks.pop(number, None)
             raise
 
-    def _leased(self, number: int, task: Task) -> EnvSession:
+    def _leased(self, number: int, task: Task) -> _EnvSession:
         context, resources, now = self._live.context, ExitStack(), time.monotonic()
         try:
             template = resources.enter_context(context.templates.use(task.universe))
@@ -213,23 +213,23 @@ class EnvSessions:
             resources.close()
             raise
         name = secrets.token_urlsafe(12)
-        session = self._open[name] = EnvSession(name, number, episode, resources, now, now)
+        session = self._open[name] = _EnvSession(name, number, episode, resources, now, now)
         return session
 
-    def _session(self, name: str) -> EnvSession:
+    def _session(self, name: str) -> _EnvSession:
         if name in self._ended:
             raise SessionError("over", f"this session is over: {self._ended[name]['stop_reason']}")
         if name not in self._open:
             raise SessionError("not_found", "unknown session")
         return self._open[name]
 
-    async def _judge(self, session: EnvSession, reason: str) -> None:
+    async def _judge(self, session: _EnvSession, reason: str) -> None:
         try:
             session.score = await session.episode.scored()
         finally:
             self._end(session, reason)
 
-    def _end(self, session: EnvSession, reason: str) -> None:
+    def _end(self, session: _EnvSession, reason: str) -> None:
         """Give the sandbox back."""
         if session.stop_reason is not None:
             return

@@ -62,7 +62,7 @@ class RemoteSession:
         self.job = job
         self._hide = hide
         self._conversation = RemoteConversation()
-        self._tap = ResultTap()
+        self._tap = _ResultTap()
         self._idle_s = idle_s
         self._idle: asyncio.TimerHandle | None = None
         self._turn = asyncio.Lock()
@@ -189,7 +189,7 @@ class RemoteSession:
         return SessionError("session_over", f"this session is over: {reason}")
 
 
-class ResultTap(AgentMiddleware):
+class _ResultTap(AgentMiddleware):
     """Keeps the result of the last call as the agent gets it, by the call's id."""
 
     name = "session"

@@ -36,7 +36,7 @@ UserKind = Literal["world", "person"]
 
 
 @dataclass(frozen=True)
-class Supervision:
+class _Supervision:
     """What a person does in a session: ``approval`` says which calls wait for a decision (none,
     destructive ones, all that write), ``user`` who answers the agent: the world's user, or the
     person.
@@ -47,7 +47,7 @@ class Supervision:
 
 
 @dataclass(frozen=True)
-class LoggedEvent:
+class _LoggedEvent:
     """An event in its JSON form, under its number in the session."""
 
     number: int
@@ -55,7 +55,7 @@ class LoggedEvent:
     data: dict[str, Any]
 
 
-class SupervisedSession:
+class _SupervisedSession:
     """One rollout of the context's model. ``finished`` is its task.
 
     It is called off when nobody has followed it for ``idle_s`` seconds. A decision or a turn that
@@ -63,12 +63,12 @@ class SupervisedSession:
     """
 
     def __init__(
-        self, name: str, job: Job, context: RolloutContext, supervision: Supervision, idle_s: float
+        self, name: str, job: Job, context: RolloutContext, supervision: _Supervision, idle_s: float
     ) -> None:
         self.name, self.job, self.supervision = name, job, supervision
-        self.approver = PersonApprover()
-        self.person = PersonUser(idle_s)
-        self._log: list[LoggedEvent] = []
+        self.approver = _PersonApprover()
+        self.person = _PersonUser(idle_s)
+        self._log: list[_LoggedEvent] = []
         self._count = 0
         self._news = asyncio.Event()
         self._followers = 0
@@ -96,7 +96,7 @@ class SupervisedSession:
         kept = [entry for entry in context.middlewares if entry[0] != "approval"]
         return [("approval", MiddlewareInstance(start)), *kept]
 
-    async def follow(self, after: int = 0) -> AsyncGenerator[LoggedEvent | None]:
+    async def follow(self, after: int = 0) -> AsyncGenerator[_LoggedEvent | None]:
         """The events behind number ``after``, until the last; None when nothing has come for a
         while.
         """
@@ -172,7 +172,7 @@ class SupervisedSession:
         if event.event == "content_complete":  # it holds what its pieces held
             self._log = [entry for entry in self._log if entry.kind != "content_delta"]
         self._count += 1
-        self._log.append(LoggedEvent(self._count, event.event, event.to_json()))
+        self._log.append(_LoggedEvent(self._count, event.event, event.to_json()))
         self._news.set()
         if len(self._log) > LONGEST_LOG:
             self.finished.cancel()
@@ -181,7 +181,7 @@ class SupervisedSession:
 KEEP_ALIVE_S = 15.0
 
 
-class PersonApprover(Decider):
+class _PersonApprover(Decider):
     """A decider whose decisions come from outside. ``call`` is the id of the call that waits."""
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class _Approval(ApprovalMiddleware):
 
     name = "approval"
 
-    def __init__(self, options: ApprovalConfig, approver: PersonApprover) -> None:
+    def __init__(self, options: ApprovalConfig, approver: _PersonApprover) -> None:
         super().__init__(options, approver)
         self._approver = approver
 
@@ -219,7 +219,7 @@ class _Approval(ApprovalMiddleware):
         return await super().before_tool_call(agent, call)
 
 
-class PersonUser(User):
+class _PersonUser(User):
     """A user whose turns come from outside; one that does not come in time ends the
     conversation.
     """
@@ -251,7 +251,7 @@ class PersonUser(User):
 
 
 class _Person(UserConversation):
-    def __init__(self, person: PersonUser) -> None:
+    def __init__(self, person: _PersonUser) -> None:
         self._person = person
 
     async def reply(self, text: str) -> UserTurn:
@@ -283,7 +283,7 @@ class SupervisedSessions:
     ) -> None:
         self._live, self._at_once, self._idle_s = live, at_once, idle_s
         self._recorder, self._report = recorder, report
-        self._sessions: dict[str, SupervisedSession] = {}
+        self._sessions: dict[str, _SupervisedSession] = {}
         self._keepers: set[asyncio.Task[None]] = set()
         self._turns = itertools.count()
 
@@ -313,9 +313,9 @@ class SupervisedSessions:
             "user": list(get_args(UserKind)),
         }
 
-    async def open(self, asked: Mapping[str, Any]) -> SupervisedSession:
+    async def open(self, asked: Mapping[str, Any]) -> _SupervisedSession:
         """Open a session: ``job`` is its job (default: the next one), ``approval`` and ``user`` are
-        as in :class:`Supervision`.
+        as in :class:`_Supervision`.
 
         Raises :class:`SessionError` for a wrong value, or if there is no room.
         """
@@ -332,7 +332,7 @@ class SupervisedSessions:
             raise SessionError("too_many_sessions", f"{self._at_once} sessions are open: try later")
         self._forget_some()
         name = secrets.token_urlsafe(9)
-        session = SupervisedSession(name, job, self._live.context, supervision, self._idle_s)
+        session = _SupervisedSession(name, job, self._live.context, supervision, self._idle_s)
         self._sessions[name] = session
         keeper = asyncio.create_task(self._keep(session))
         self._keepers.add(keeper)
@@ -351,7 +351,7 @@ class SupervisedSessions:
         free = (job for job in self._recorder.unplayed() if first <= job < first + samples)
         return next((job for job in free if job not in playing), index)
 
-    async def _keep(self, session: SupervisedSession) -> None:
+    async def _keep(self, session: _SupervisedSession) -> None:
         """Wait for the end of a session, then record and report it; one that was called off leaves
         nothing.
         """
@@ -375,7 +375,7 @@ class SupervisedSessions:
         if self._report is not None:
             self._report(known)
 
-    def __getitem__(self, name: str) -> SupervisedSession:
+    def __getitem__(self, name: str) -> _SupervisedSession:
         session = self._sessions.get(name)
         if session is None:
             raise SessionError("not_found", "unknown session")
@@ -399,7 +399,7 @@ class SupervisedSessions:
             del self._sessions[name]
 
 
-def _supervision(asked: Mapping[str, Any]) -> Supervision:
+def _supervision(asked: Mapping[str, Any]) -> _Supervision:
     known = {"job", "approval", "user"}
     if unknown := sorted(asked.keys() - known):
         raise SessionError(
@@ -412,4 +412,4 @@ def _supervision(asked: Mapping[str, Any]) -> Supervision:
     ):
         if value not in choices:
             raise SessionError("bad_request", f"{key} is one of {', '.join(choices)}")
-    return Supervision(approval, user)
+    return _Supervision(approval, user)

@@ -57,7 +57,7 @@ NOTHING_TO_ADD = "The user has nothing to add. The session is over."
 _CODES = {"too_large": types.INVALID_PARAMS, "bad_arguments": types.INVALID_PARAMS}
 
 
-class WorldServer:
+class _WorldServer:
     """The handlers of a server. ``name_of`` tells the session of a request.
 
     A connection (``initialize`` or ``server/discover``) under a name ends what an earlier client
@@ -189,7 +189,7 @@ async def serve_stdio(book: SessionRegistry, world: str) -> None:
 
     Raises :class:`~synth.errors.OperatorError` if standard input is a file.
     """
-    server = WorldServer(book, world, lambda _: ALONE).server
+    server = _WorldServer(book, world, lambda _: ALONE).server
     stdin = cast("anyio.AsyncFile[str]", _Lines(await _wire()))
     kept = os.fdopen(os.dup(stdout().fileno()), "w", encoding="utf-8")  # closed with the session
     out = anyio.wrap_file(kept)
@@ -279,7 +279,7 @@ class _McpApp:
         self._book = book
         self._authorization = f"Bearer {token}".encode()
         self.manager = StreamableHTTPSessionManager(
-            WorldServer(book, world, _name_of).server,
+            _WorldServer(book, world, _name_of).server,
             security_settings=TransportSecuritySettings(
                 allowed_hosts=[f"{HOST}:*", "localhost:*"],
                 allowed_origins=[f"http://{HOST}:*", "http://localhost:*"],

@@ -79,7 +79,7 @@ def run_context(session: str) -> SpanContext:
 
 
 @dataclass(frozen=True)
-class Providers:
+class _Providers:
     """The two providers of a process; :meth:`close` sends what is left."""
 
     tracers: TracerProvider
@@ -93,7 +93,7 @@ class Providers:
 
 def providers(
     options: OtelConfig, keys: Mapping[str, str], instance: str, run: SpanContext | None = None
-) -> Providers:
+) -> _Providers:
     """Make the providers of one process, which is named ``instance``.
 
     With ``run`` the tracer makes the span of that identity, and none is sampled out.
@@ -126,7 +126,7 @@ def providers(
     )
     tracers.add_span_processor(BatchSpanProcessor(spans, max_queue_size=QUEUE))
     reader = PeriodicExportingMetricReader(metrics, export_interval_millis=EVERY_MS)
-    return Providers(tracers, MeterProvider([reader], resource, shutdown_on_exit=False))
+    return _Providers(tracers, MeterProvider([reader], resource, shutdown_on_exit=False))
 
 
 def _headers(text: str, variable: str | None) -> dict[str, str] | None:

@@ -40,7 +40,7 @@ UNKNOWN_TOOL = "unknown"
 """Name in spans of a tool that does not exist: the model made its name up."""
 
 
-class TracedRollouts(MiddlewareMaker):
+class _TracedRollouts(MiddlewareMaker):
     """A worker's tracer and its metrics of model calls."""
 
     def __init__(self, options: OtelConfig, home: MiddlewareHome) -> None:
@@ -67,7 +67,7 @@ class TracedRollouts(MiddlewareMaker):
         self._closed = False
 
     def start(self) -> AgentMiddleware:
-        return TracedRollout(self)
+        return _TracedRollout(self)
 
     async def aclose(self) -> None:
         if self._closed:
@@ -80,10 +80,10 @@ class TracedRollouts(MiddlewareMaker):
             await asyncio.to_thread(self._providers.close)
 
 
-class TracedRollout(AgentMiddleware):
+class _TracedRollout(AgentMiddleware):
     """The spans of one rollout."""
 
-    def __init__(self, maker: TracedRollouts) -> None:
+    def __init__(self, maker: _TracedRollouts) -> None:
         self._maker = maker
         self._span: Span | None = None
         self._executed: set[str] = set()
@@ -257,7 +257,7 @@ def _fail(span: Span, why: dict[str, str]) -> None:
 @extension(OtelConfig)
 def make(options: OtelConfig, home: MiddlewareHome) -> MiddlewareMaker:
     """Build the middleware that the callback ``otel`` brings."""
-    return TracedRollouts(options, home)
+    return _TracedRollouts(options, home)
 
 
 LONGEST = 4_000

@@ -23,7 +23,7 @@ _END = re.compile(r"(?<=[.?!])\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Connectives:
+class _Connectives:
     """All of connectives.yaml, which says what its lists are for."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -34,9 +34,9 @@ class Connectives:
 
 
 @cache
-def connectives() -> Connectives:
+def connectives() -> _Connectives:
     """The connectives that ship."""
-    return TypeAdapter(Connectives).validate_python(yaml.safe_load(source("connectives.yaml")))
+    return TypeAdapter(_Connectives).validate_python(yaml.safe_load(source("connectives.yaml")))
 
 
 @cache
