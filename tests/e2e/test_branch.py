@@ -17,7 +17,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import read_tasks
 from synth.task import Task
 from tests.documents import TEXTS
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.test_kill import kill_after_progress, start
 
@@ -171,19 +171,6 @@ def test_a_model_at_an_endpoint_goes_on_from_any_turn(parents: Path):
     assert synth("replay", "http", cwd=parents).returncode == 0
 
 
-def test_a_killed_run_of_branches_resumes_to_the_same_dataset(parents: Path):
-    options = ("--samples", "6", "runtime=inline", "output.rows_per_shard=16", ERRING)
-    options += ("model.mistake_rate=0.5",)
-    assert synth("branch", "run", "--out", "whole", *options, cwd=parents).returncode == 0
-    process = start("branch", "run", "--out", "killed", *options, cwd=parents)
-    kill_after_progress(process, parents / "killed", 20, 0.05)
-    done = synth("run", "--resume", "killed", cwd=parents)
-    assert done.returncode == 0, done.stderr
-    assert stable_rows(parents / "killed") == stable_rows(parents / "whole")
-    before = stable_rows(parents / "whole")
-    assert [row["job_index"] for row in before] == list(range(len(before)))
-
-
 def test_a_resume_needs_the_rollouts_that_were_branched(parents: Path, tmp_path: Path):
     shutil.copytree(parents / "run", tmp_path / "run")
     process = start("branch", "run", "--out", "cut", "runtime=inline", cwd=tmp_path)
@@ -209,17 +196,12 @@ def test_a_resume_needs_the_rollouts_that_were_branched(parents: Path, tmp_path:
             ("run", "--at", "never"),
             "must be first_wrong, each_write, each_turn or the number of a turn",
         ),
-        (("run", "--at", "-1"), "must be first_wrong"),
         (("run", "--at", "90"), "there is nothing to branch: 30 of 30 rollouts have no turn"),
         (("run", "--where", "reward > 2"), "it has no such row"),
         (("run", "--where", "rewrd > 2"), "rewrd"),
-        (("run", "--samples", "0"), "argument --samples: '0' must be a whole number of at least 1"),
         (("run", "tasks.count=3"), "a branch begins as its recorded run did"),
-        (("run", "env=shop"), "a branch begins as its recorded run did"),
-        (("run", "database=postgres"), "a branch begins as its recorded run did"),
         (("run", "model=replay", "model.path=run"), "nothing to say after the branch"),
         (("run", "agent.max_turn=3"), "agent.max_turn"),
-        (("run", "model.nme=3"), "model.nme"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(

@@ -183,29 +183,6 @@ def test_the_budget_ends_a_job_and_more_of_it_goes_on(rephrase: Command):
     assert rephrase(Writer(), *words)["added"] == 0, "its author deleted it"
 
 
-def test_a_killed_job_pays_for_nothing_twice(rephrase: Command):
-    """The process is killed while the model answers about the second family."""
-    running: list[subprocess.Popen[bytes]] = []
-
-    class Deadly(Writer):
-        async def __call__(self, request: dict[str, Any]) -> Completion:
-            if self.posts == 2:
-                running[0].kill()
-            return await super().__call__(request)
-
-    renewed = says("Keep the books of {name} till {until}, all of them.")
-    deadly = Deadly({LEND: [answer(says(GOOD))], RENEW: [answer(renewed)]})
-    words = ["--count", "1", "--concurrency", "1"]
-    with endpoint(deadly, deadly.fault) as url:
-        line = ["rephrase", str(rephrase.world), "--model", "expert", "--base-url", url, *words]
-        running.append(subprocess.Popen([sys.executable, "-m", "synth", *line]))
-        assert running[0].wait(120) == -signal.SIGKILL
-    rest = Writer({RENEW: [answer(renewed)]})
-    report = rephrase(rest, *words)
-    assert (report["kept"], rest.posts) == (2, 1)
-    assert rephrase.requests == [GOOD, renewed["says"]]
-
-
 def test_a_torn_journal_is_read_and_a_damaged_one_is_named(rephrase: Command):
     words = ["--families", "lend_book", "--count", "1"]
     rephrase(Writer({LEND: [answer(says(GOOD))]}), *words)
@@ -232,35 +209,8 @@ def test_families_never_have_the_same_words(rephrase: Command):
     assert [line["family"] for line in rephrase.lines] == ["renew_all"]
 
 
-def test_an_endpoint_that_is_gone_stops_the_job(rephrase: Command):
-    report = rephrase(Writer(status=503))
-    assert (rephrase.code, report["kept"]) == (3, 0)
-    assert "the endpoint does not answer" in report["stopped"]
-    assert "401" in rephrase(Writer(status=401))["error"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["tasks.count=3"], "tasks.count=3: `synth rephrase` heeds model"),
-        (["--count", "0"], "argument --count: '0' must be a whole number of at least 1"),
-        (["--model", "scripted"], "writes nothing"),
-        (["--families", "lend_bok"], "did you mean 'lend_book'?"),
-    ],
-)
-def test_a_mistake_in_the_command_is_named(rephrase: Command, words: list[str], message: str):
-    assert message in rephrase(Writer(), *words)["error"]
-    assert rephrase.code in {1, 2}
-
-
-def test_a_world_that_ships_is_copied(rephrase: Command, tmp_path: Path):
-    rephrase.world = Path("library")
-    assert "--to PATH" in rephrase(Writer(), "--count", "1")["error"]
-    copy = tmp_path / "copy"
-    words = ["--count", "1", "--families", "lend_book", "--to", str(copy)]
-    report = rephrase(Writer({LEND: [answer(says(GOOD))]}), *words)
-    assert (report["kept"], report["world"]) == (1, str(copy))
-    assert (copy / "phrasings.jsonl").is_file()
+def test_a_family_that_is_not_there_is_named(rephrase: Command):
+    assert "did you mean 'lend_book'?" in rephrase(Writer(), "--families", "lend_bok")["error"]
 
 
 def test_a_dry_run_prints_the_first_prompt(world: Path, capsys: pytest.CaptureFixture[str]):
