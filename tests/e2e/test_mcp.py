@@ -119,18 +119,6 @@ async def test_over_http_a_rollout_is_played_recorded_and_kept_from_the_player(
         assert [row["reward"] for row in dataset.rows()] == [1.0]
 
 
-@pytest.mark.parametrize("mode", ERAS)
-async def test_two_clients_do_not_see_each_others_rows(tmp_path: Path, mode: str):
-    async with (
-        served(run_of(tmp_path, ["plan_asked"])) as (_, url),
-        client(f"{url}/a", mode) as first,
-        client(f"{url}/b", mode) as second,
-    ):
-        await first.call_tool("plan_item", {"name": "Desk", "due": "2026-04-03"})
-        assert "2026-04-03" in text_of(await first.call_tool("all_items", {}))
-        assert "2026-04-03" not in text_of(await second.call_tool("all_items", {}))
-
-
 async def test_the_user_answers_a_tool(tmp_path: Path):
     async with served(run_of(tmp_path, ["plan_asked"])) as (_, url), client(url) as player:
         answer = await player.call_tool("reply_to_user", {"text": "On which day?"})

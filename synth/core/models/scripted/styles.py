@@ -103,7 +103,7 @@ class _StyledConversation(ExpertConversation):
         yield from super()._act(step, names)
 
 
-class _Narrating(_StyledConversation):
+class Narrating(_StyledConversation):
     """Says what it is doing beside the first call that reads, and beside the first that writes."""
 
     style = "narrating"
@@ -252,7 +252,7 @@ def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 KINDS: Final[Mapping[str, type[_StyledConversation]]] = {
-    kind.style: kind for kind in (_StyledConversation, _Narrating, Parallel, _Verifying)
+    kind.style: kind for kind in (_StyledConversation, Narrating, Parallel, _Verifying)
 }
 
 

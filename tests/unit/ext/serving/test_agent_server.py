@@ -162,19 +162,6 @@ async def test_a_person_takes_the_users_turns(tmp_path: Path):
     assert len(said) == 2
 
 
-async def test_two_sessions_do_not_see_each_others_rows(tmp_path: Path):
-    """The same task twice, on its own rows each: both change the same row from the same state."""
-    async with visiting(tmp_path) as visitor:
-        paths = [await visitor.start(job=0) for _ in range(2)]
-        changes = []
-        for path in paths:
-            events = await whole(visitor, path)
-            changes.append(
-                [event["changes"] for event in events if event["event"] == "row_changes"]
-            )
-    assert changes[0] == changes[1] != []
-
-
 async def test_a_session_is_ended_and_its_stream_with_it(tmp_path: Path):
     async with visiting(tmp_path) as visitor:
         path = await visitor.start(user="person")
