@@ -36,7 +36,7 @@ class Served:
         self.model, self.tokenizer = load(None if folder is None or adapter else str(folder))
         if adapter:
             self.model = PeftModel.from_pretrained(self.model, folder).merge_and_unload()
-        self.model.eval()
+        self.model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
         self._cache = DynamicCache(config=self.model.config)
         self._cached: list[int] = []
 
@@ -57,14 +57,14 @@ class Served:
         elif extra := self._cache.get_seq_length() - shared:
             self._cache.crop(-extra)
         written, stop = [], self.tokenizer.eos_token_id
-        given = torch.tensor([prompt[shared:]])
+        given = torch.tensor([prompt[shared:]], device=self.model.device)
         while len(written) < most:
             logits = self.model(given, past_key_values=self._cache, logits_to_keep=1).logits
             token = int(logits[0, -1].argmax())
             if token == stop:
                 break
             written.append(token)
-            given = torch.tensor([[token]])
+            given = torch.tensor([[token]], device=self.model.device)
         self._cached = (prompt + written)[: self._cache.get_seq_length()]
         message = {"role": "assistant", "content": self.tokenizer.decode(written)}
         reason = "stop" if len(written) < most else "length"
