@@ -141,7 +141,7 @@ LAZY = {
     ("synth/ext/text2sql/question.py", "envs.tools.sql.critic:read_query"): CRITIC,
     ("synth/ext/text2sql/right_answers.py", "envs.tools.sql.critic:read_query"): CRITIC,
     ("synth/ext/text2sql/right_answers.py", "envs.tools.sql.critic:settled"): CRITIC,
-    ("synth/ext/text2sql/attacks.py", "envs.tools.sql.critic:weakened"): CRITIC,
+    ("synth/ext/text2sql/validation.py", "envs.tools.sql.critic:weakened"): CRITIC,
     (
         "synth/ext/text2sql/verifier.py",
         "synth.ext.text2sql.validation:SqlValidation",

@@ -9,18 +9,18 @@ that no chained exception carries a request's headers.
 from __future__ import annotations
 
 import asyncio
+import difflib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from synth.core.foundation.credentials import Redactor, public_url
 from synth.core.foundation.hashing import digest
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.exchange import ExchangeError, Exchanger, Reply, split_address
 from synth.core.models.openai.failures import error_in_body, failure, filtered, read_error
-from synth.core.models.openai.listing import listing_warnings
 from synth.core.models.openai.reply import NotACompletionError, load_body, read_completion
 from synth.core.models.openai.request_template import RequestTemplate
 from synth.core.models.openai.stream import StreamedAnswer
@@ -28,6 +28,33 @@ from synth.core.models.openai.wire import encode, encode_message, names_echoed, 
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.model import Completion, Conversation, Model, OnDelta, RateLimiter, Sampling, wire_seed
 from synth.task import Message, Task
+
+
+def listing_warnings(url: str, endpoint: str, name: str, reply: Reply) -> list[str]:
+    """Return the warnings that follow from an answer to ``GET /models``; gateways without such a
+    list are common.
+    """
+    if reply.status == 429:
+        return [f"{url} answered HTTP 429: the endpoint is limiting requests already"]
+    if reply.status >= 400:
+        return []  # no such list; the first completion will tell
+    try:
+        listed = load_body(reply.body).get("data")
+    except NotACompletionError as problem:
+        return [f"{url} answered with {problem}: is {endpoint} the right base URL?"]
+    if not isinstance(listed, list):
+        return []
+    entries = [
+        cast("dict[str, object]", entry)
+        for entry in cast("list[object]", listed)
+        if isinstance(entry, dict)
+    ]
+    names = [str(entry["id"]) for entry in entries if "id" in entry]
+    if not names or name in names or f"{name}:latest" in names:
+        return []
+    near = ", ".join(difflib.get_close_matches(name, names, 3, 0.5) or sorted(names)[:3])
+    return [f"{url} lists {len(names)} models, but not {name!r} (it has {near})"]
+
 
 _Result = TypeVar("_Result")
 

@@ -13,7 +13,7 @@ from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import check_world
-from synth.ext.text2sql.attacks import lazy_queries
+from synth.ext.text2sql.validation import lazy_queries
 from synth.rewards import Evidence
 from synth.task import Task
 from tests.unit.asking_world import FILES, asking_world
