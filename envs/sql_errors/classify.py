@@ -7,8 +7,10 @@ in training data.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from envs.sql_errors.advice import advice_for
 from envs.sql_errors.codes import (
@@ -29,6 +31,8 @@ from envs.sql_errors.words import (
     Words,
 )
 from envs.types import ErrorCategory, Table, ToolResult
+
+_log = logging.getLogger(__name__)
 
 MAX_MESSAGE = 300
 """Characters of a message that a model is shown."""
@@ -57,14 +61,23 @@ def to_result(
     family = family_of(dialect)
     facts = read_facts(error, dialect)
     category = _classify(facts, family)
+    message = _message(facts, category, family)
+    if category is ErrorCategory.UNKNOWN:
+        _log_unknown(dialect, facts.state, message)
     return ToolResult.failure(
-        _message(facts, category, family),
+        message,
         category=category,
         error=facts.kind,
         sql_state=facts.state,
         advice=advice_for(facts, category, tables or {}),
         error_details=details_of(facts, category, error),
     )
+
+
+@lru_cache(maxsize=1_000)
+def _log_unknown(dialect: str, state: str | None, message: str) -> None:
+    """Log an error that no rule knows, once in a process."""
+    _log.warning("%s: an error of unknown kind (%s): %s", dialect, state or "no code", message)
 
 
 def _classify(facts: Facts, family: str) -> ErrorCategory:

@@ -85,8 +85,13 @@ def check(home: Path, tasks: list[Task], analyst: Analyst) -> None:
         _check_mistake(row, by_id[row["task_id"]], kind)
     assert analyst.advised > 9 * analyst.lost
     scores = json.loads(synth("inspect", "asked", "--json", cwd=home).stdout)["sql"]
-    assert [level["difficulty"] for level in scores] == ["simple", "moderate", "challenging", "all"]
-    assert sum(level["questions"] for level in scores[:-1]) == scores[-1]["questions"] == len(rows)
+    levels = [level for level in scores if "difficulty" in level]
+    assert [level["difficulty"] for level in levels] == ["simple", "moderate", "challenging", "all"]
+    families = [level for level in scores if "family" in level]
+    assert {level["family"] for level in families} == {row["family"] for row in rows}
+    for parts in (levels[:-1], families):
+        assert sum(level["questions"] for level in parts) == scores[-1]["questions"] == len(rows)
+    assert scores[-1]["validated"] >= scores[-1]["execution_accuracy"]
     right = sum(count for kind, count in kinds.items() if kind not in FAILING)
     assert scores[-1]["suite_accuracy"] == pytest.approx(right / len(rows))
     assert scores[-1]["f1"] >= scores[-1]["suite_accuracy"] - 1e-9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
@@ -12,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.sql_errors import to_result
 from envs.tools.sql.catalog import Catalog
-from envs.tools.sql.findings import Finding, FindingKind
+from envs.tools.sql.findings import Finding
 from envs.tools.sql.statements import all_rows, execute, first_rows
 from envs.tools.tool import Tool, tool
 from envs.types import ErrorCategory, Limits, ToolResult
@@ -125,7 +126,7 @@ class SqlRunner:
         ]
         return ToolResult.failure(
             f"not executed: {'; '.join(finding.reason for finding in blocked)}",
-            category=_CATEGORIES[blocked[0].kind],
+            category=blocked[0].category,
             error="BlockedByCritic",
             advice="; ".join(finding.reason for finding in findings if finding not in blocked)
             or "mend the statement and call the tool again",
@@ -139,6 +140,8 @@ class SqlRunner:
         def run(arguments: dict[str, str], db: Connection) -> ToolResult:
             sql = arguments["sql"]
             findings = self.critic(sql, db, reading) if self.critic is not None else []
+            if "refused_by_engine" in self.block:
+                findings += _refused_by_engine(db, sql)
             if any(finding.kind in self.block for finding in findings):
                 return self._blocked(findings)
             notes = [finding.reason for finding in findings]
@@ -198,18 +201,27 @@ _TAKING_SQL: Mapping[str, tuple[str, str, Callable[[SqlRunner, Connection, str],
     ),
 }
 
-_CATEGORIES: Mapping[FindingKind, ErrorCategory] = {
-    "write_in_reader": ErrorCategory.PERMISSION_DENIED,
-    "missing_name": ErrorCategory.COLUMN_NOT_FOUND,
-    "whole_table": ErrorCategory.PERMISSION_DENIED,
-    "unjoined_tables": ErrorCategory.JOIN_ERROR,
-    "ungrouped_column": ErrorCategory.AGGREGATION_ERROR,
-}
-"""The category of a refused statement, by its first finding."""
-
 NO_SQL: Mapping[str, Tool] = {
     item.name: item for item in (list_tables, describe_table, sample_rows)
 }
+
+
+_UNPLANNED = re.compile(r"[\s(;]*(?:SHOW|EXPLAIN|CALL|DESCRIBE|DESC)\b", re.IGNORECASE)
+"""Statements that a tool may execute and that no engine explains."""
+
+
+def _refused_by_engine(db: Connection, sql: str) -> list[Finding]:
+    """What the engine says against a statement when it parses and plans it by EXPLAIN."""
+    if db.dialect.name not in {"sqlite", "postgresql", "mysql"} or _UNPLANNED.match(sql):
+        return []
+    try:
+        execute(db, f"EXPLAIN {sql}").close()
+    except DBAPIError as error:
+        failed = to_result(error, db.dialect.name, Catalog(db).tables)
+        said = [failed.message or "the engine cannot plan it", failed.advice or ""]
+        category = ErrorCategory(failed.category or ErrorCategory.UNKNOWN)
+        return [Finding("refused_by_engine", "; ".join(filter(None, said)), category)]
+    return []
 
 
 def _no_rows() -> ToolResult:

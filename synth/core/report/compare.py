@@ -15,7 +15,7 @@ from synth.errors import DatasetError
 _COLUMNS = [
     *("trajectory_id", "task_id", "sample_index", "family", "case", "model"),
     *("outcome", "reward", "stop_reason", "blame", "verdicts", "num_turns", "renaming"),
-    *("phrasing", "env_digest"),
+    *("phrasing", "env_digest", "input_tokens", "output_tokens", "latency_s"),
 ]
 
 
@@ -36,6 +36,8 @@ class Sample:
     renaming: int = 0
     phrasing: str | None = None
     env_digest: str = ""
+    tokens: int | None = None
+    seconds: float | None = None
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -104,6 +106,7 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             raise DatasetError(
                 f"{dataset.name}: task {key[0]} has sample {key[1]} twice; compare one run with one"
             )
+        spent = [row["input_tokens"], row["output_tokens"]]
         failing = next((v for v in row["verdicts"] if v["score"] is None or v["score"] < 1), None)
         found[key] = Sample(
             trajectory_id=row["trajectory_id"],
@@ -119,6 +122,8 @@ def read_samples(dataset: Dataset) -> dict[Key, Sample]:
             renaming=row["renaming"] or 0,
             phrasing=row["phrasing"],
             env_digest=row["env_digest"],
+            tokens=None if None in spent else sum(spent),
+            seconds=row["latency_s"],
         )
     return found
 

@@ -263,12 +263,13 @@ def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> No
 
 
 def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
-    """Print the accuracy of the answers, by difficulty."""
-    header = ("difficulty", "questions", "execution accuracy", "on all databases", "soft F1")
+    """Print the accuracy of the answers, by difficulty and family."""
+    header = ("", "questions", "executed", "execution accuracy", "on all databases", "soft F1")
     rows = [
         (
-            level["difficulty"],
+            level.get("difficulty") or level["family"],
             str(level["questions"]),
+            f"{level['validated']:.1%}",
             f"{level['execution_accuracy']:.1%}",
             f"{level['suite_accuracy']:.1%}",
             f"{level['f1']:.3f}",

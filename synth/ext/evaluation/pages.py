@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 import yaml
@@ -61,12 +62,29 @@ def _figures(scored: Iterable[Scored]) -> dict[str, Any]:
 
 
 def _parts(scored: Iterable[Scored], name: Callable[[Scored], str | None]) -> list[dict[str, Any]]:
-    """Figures of the samples that have a name, by name."""
+    """Figures of the samples that have a name, by name: rates, and means of turns, tokens and
+    seconds.
+    """
     parts: dict[str, list[Scored]] = {}
     for one in scored:
         if (found := name(one)) is not None:
             parts.setdefault(found, []).append(one)
-    return [{"name": part, "pass": _figures(own)} for part, own in sorted(parts.items())]
+    return [
+        {
+            "name": part,
+            "pass": _figures(own),
+            "turns": _mean(one.turns for _, one in own),
+            "tokens": _mean(one.tokens for _, one in own),
+            "seconds": _mean(one.seconds for _, one in own),
+        }
+        for part, own in sorted(parts.items())
+    ]
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    """The mean of the figures that are known."""
+    known = [figure for figure in figures if figure is not None]
+    return fmean(known) if known else None
 
 
 def _renamings(scored: Iterable[Scored]) -> list[dict[str, Any]]:
@@ -203,7 +221,7 @@ def _tables(document: Figures) -> list[str]:
             lines += [
                 f"## {title}",
                 "",
-                *table(("", "tasks", "rollouts", "pass@1", "95%"), rows),
+                *table(_PART, rows),
             ]
     return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]
 
@@ -220,10 +238,17 @@ def _rates(figures: Figures) -> list[tuple[str, float, str]]:
     return found
 
 
-def _part(part: Figures) -> tuple[str, str, str, str, str]:
+_PART = ("", "tasks", "rollouts", "pass@1", "95%", "turns", "tokens", "seconds")
+
+
+def _part(part: Figures) -> tuple[str, ...]:
     own = part["pass"]
-    spread = _spread(own["interval"])
-    return part["name"], str(own["tasks"]), str(own["samples"]), f"{own['rate']:.1%}", spread
+    counts = part["name"], str(own["tasks"]), str(own["samples"]), f"{own['rate']:.1%}"
+    means = [
+        "" if part[name] is None else f"{part[name]:,.{digits}f}"
+        for name, digits in (("turns", 1), ("tokens", 0), ("seconds", 1))
+    ]
+    return (*counts, _spread(own["interval"]), *means)
 
 
 def _pair(name: str, part: Figures) -> tuple[str, ...]:

@@ -1,5 +1,5 @@
-"""Scores of answers to questions by difficulty, from the verdicts of rows: execution accuracy and
-the soft F1 of BIRD.
+"""Scores of answers to questions by difficulty and family, from the verdicts of rows: execution
+accuracy and the soft F1 of BIRD.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _ORDER: Final = ("simple", "moderate", "challenging")
 @dataclass(slots=True)
 class _Level:
     questions: int = 0
+    validated: int = 0
     execution: int = 0
     right: int = 0
     f1: float = 0.0
@@ -26,6 +27,7 @@ class _Level:
     def to_json(self) -> dict[str, object]:
         return {
             "questions": self.questions,
+            "validated": self.validated / self.questions,
             "execution_accuracy": self.execution / self.questions,
             "suite_accuracy": self.right / self.questions,
             "f1": self.f1 / self.questions,
@@ -34,14 +36,15 @@ class _Level:
 
 @dataclass(slots=True)
 class SqlScores:
-    """Scores per difficulty.
+    """Scores per difficulty and per family, which is the database in a published set.
 
-    ``execution_accuracy`` is the share of answers that are right on the task's own database,
+    ``validated`` is the share of answers whose query the database executed, ``execution_accuracy`` is the share of answers that are right on the task's own database,
     ``suite_accuracy`` the share that is right on the additional databases as well, ``f1`` the mean.
     Rows that could not be judged are not counted.
     """
 
-    levels: dict[str, _Level] = field(default_factory=dict[str, _Level])
+    levels: dict[tuple[str, str], _Level] = field(default_factory=dict[tuple[str, str], _Level])
+    """By ``difficulty`` or ``family`` and its name."""
 
     def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
         """Count a row by its verdicts, given as values or as JSON."""
@@ -52,18 +55,26 @@ class SqlScores:
             detail: Mapping[str, Any] = verdict.get("detail") or {}
             if verdict["verifier"] != SQL or verdict["score"] is None or "execution" not in detail:
                 continue
-            for name in ("all", detail.get("difficulty") or UNRATED):
+            names = [("difficulty", "all"), ("difficulty", detail.get("difficulty") or UNRATED)]
+            names += [("family", detail["family"])] if detail.get("family") else []
+            for name in names:
                 level = self.levels.setdefault(name, _Level())
                 level.questions += 1
+                level.validated += bool(detail.get("agrees"))
                 level.execution += bool(detail["execution"])
                 level.right += verdict["score"] == 1.0
                 level.f1 += detail["f1"]
 
     def to_json(self) -> list[dict[str, object]]:
-        """Return the scores from easy to hard, then of all; empty without answers."""
-        order = [*_ORDER, UNRATED, "all"]
+        """The scores from easy to hard, by family if there are several, and of all."""
+        families = sorted(name for name in self.levels if name[0] == "family")
+        order = [
+            *(("difficulty", name) for name in (*_ORDER, UNRATED)),
+            *(families if len(families) > 1 else ()),
+            ("difficulty", "all"),
+        ]
         return [
-            {"difficulty": name, **self.levels[name].to_json()}
-            for name in order
-            if name in self.levels
+            {kind: name, **self.levels[kind, name].to_json()}
+            for kind, name in order
+            if (kind, name) in self.levels
         ]

@@ -76,7 +76,7 @@ class SqlVerifier(Verifier):
     soft F1 there), ``databases`` (the number of further databases that were compared), ``suite``
     (true if the query was right on all of them), ``known_answer_possible`` (true if none of them
     has another answer, so that a constant would be right on all), ``category`` of a query that
-    failed, and the task's ``difficulty`` and ``notes``. Raises :class:`TaskError` if the right
+    failed, and the task's ``difficulty``, ``family`` and ``notes``. Raises :class:`TaskError` if the right
     query fails.
     """
 
@@ -137,6 +137,7 @@ class SqlVerifier(Verifier):
             "known_answer_possible": None if suite is None else suite.known_answer_possible,
             "category": finding.category,
             "difficulty": evidence.task.extras.get("difficulty"),
+            "family": evidence.task.family,
             "notes": list(options.notes),
         }
         reason = finding.reason or "the submitted query gives the right answer"

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 import sqlglot
 from sqlalchemy import Connection
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.critic.frame import Relation, folded, is_always_true
 from envs.tools.sql.critic.names import Names
 from envs.tools.sql.findings import Finding
+from envs.types import ErrorCategory
 
 MAX_SQL = 20_000
 """Characters of a statement that are worth reading: sqlglot reads some 400 a millisecond."""
@@ -61,7 +63,7 @@ def criticise(
     names = Names(folded(relations), loose_groups=dialect == "sqlite", crossed=crossed)
     try:
         names.statement(statement)
-    except RecursionError:
+    except (RecursionError, SqlglotError):  # as for an alias that names two tables
         return findings
     return [*findings, *_whole_table(statement), *names.findings][:MAX_FINDINGS]
 
@@ -95,7 +97,7 @@ def _only_reads(word: str) -> Finding:
     reason = f"this tool only reads, and {word} writes; use a tool that writes"
     if word in _REFUSED:
         reason = f"{word} changes the schema, which no tool may do"
-    return Finding("write_in_reader", reason)
+    return Finding("write_in_reader", reason, ErrorCategory.PERMISSION_DENIED)
 
 
 def _whole_table(statement: exp.Expr) -> list[Finding]:
@@ -115,4 +117,4 @@ def _whole_table(statement: exp.Expr) -> list[Finding]:
         f"{statement.key.upper()} {how} {does} every row of `{target.name}`; add WHERE for the rows"
         " meant"
     )
-    return [Finding("whole_table", reason)]
+    return [Finding("whole_table", reason, ErrorCategory.PERMISSION_DENIED)]

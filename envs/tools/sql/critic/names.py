@@ -12,6 +12,7 @@ from envs.sql_errors.advice import no_column, no_table
 from envs.tools.sql.critic.frame import IMPLICIT, SPOKEN_OF, Columns, Frame, Relation, Source
 from envs.tools.sql.critic.shape import cartesian, ungrouped
 from envs.tools.sql.findings import Finding
+from envs.types import ErrorCategory
 
 _OWN_SCHEMAS = frozenset({"", "main", "public"})
 _SYSTEM = ("sqlite_", "pg_", "pragma_", "dual")
@@ -58,9 +59,14 @@ class Names:
 
     def _shape(self, select: exp.Select, frame: Frame) -> None:
         unjoined = [] if self.crossed else cartesian(select, frame)
-        self.findings += [Finding("unjoined_tables", reason) for reason in unjoined]
+        self.findings += [
+            Finding("unjoined_tables", reason, ErrorCategory.JOIN_ERROR) for reason in unjoined
+        ]
         groups = ungrouped(select, frame, loose=self.loose_groups)
-        self.findings += [Finding("ungrouped_column", reason) for reason in groups]
+        self.findings += [
+            Finding("ungrouped_column", reason, ErrorCategory.AGGREGATION_ERROR)
+            for reason in groups
+        ]
 
     def _around(self, scope: Scope | None) -> Iterator[Frame]:
         """The frames a scope sees, its own first. A CTE does not see the query that it serves."""
@@ -128,7 +134,8 @@ class Names:
         relation = self.relations.get(name)
         if relation is None:
             names = [item.name for item in self.relations.values()]
-            self._find(no_table(table.name, names, self._ctes))
+            missing = no_table(table.name, names, self._ctes)
+            self._find(missing, ErrorCategory.TABLE_NOT_FOUND)
             return None, None
         if relation.columns is None:
             return None, relation
@@ -168,7 +175,10 @@ class Names:
         found = next((source for frame in frames if (source := frame.called(table.lower()))), None)
         if found is None:
             if table.lower() not in SPOKEN_OF and not any(frame.open for frame in frames):
-                self._find(f"unknown table or alias `{table}`; name it in FROM or JOIN")
+                self._find(
+                    f"unknown table or alias `{table}`; name it in FROM or JOIN",
+                    ErrorCategory.TABLE_NOT_FOUND,
+                )
         elif (
             name != "*"
             and found.columns is not None
@@ -206,8 +216,10 @@ class Names:
             if isinstance(item, exp.Identifier):
                 self._column(exp.column(item.name, frame.sources[0].alias), [frame])
 
-    def _find(self, sentence: str) -> None:
-        finding = Finding("missing_name", sentence)
+    def _find(
+        self, sentence: str, category: ErrorCategory = ErrorCategory.COLUMN_NOT_FOUND
+    ) -> None:
+        finding = Finding("missing_name", sentence, category)
         if finding not in self.findings:
             self.findings.append(finding)
 

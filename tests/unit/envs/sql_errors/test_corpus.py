@@ -8,6 +8,7 @@ and bare. ``-s`` shows the counts.
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -194,3 +195,12 @@ class TestAdvice:
             assert raised.error is not None
             result = to_result(raised.error, engine, self.TABLES)
             assert result.advice == asked[raised.case], (raised.language, result.content())
+
+
+def test_an_error_of_unknown_kind_is_logged_once_with_its_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    error = sqlite3.OperationalError("the table has a headache")
+    assert {to_result(error, "sqlite").category for _ in range(2)} == {ErrorCategory.UNKNOWN}
+    (record,) = caplog.records
+    assert record.message.endswith("the table has a headache")

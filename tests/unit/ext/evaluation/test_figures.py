@@ -41,7 +41,12 @@ def test_rates_are_those_of_scored_samples_by_every_name(document):
     assert figures["intervals"]["all_of"]["2"] == [0.0, 1.0]
     rates = {part["name"]: part["pass"]["rate"] for part in document["families"]}
     assert rates == {"easy": 1.0, "hard": 0.5}
-    assert [part["name"] for part in document["difficulties"]] == ["simple"]
+    (simple,) = document["difficulties"]
+    assert simple["name"] == "simple"
+    one = row(0)
+    assert simple["turns"] == one["num_turns"]
+    assert simple["tokens"] == one["input_tokens"] + one["output_tokens"]
+    assert simple["seconds"] == one["latency_s"]
     ends = {part["name"]: part["pass"]["passed"] for part in document["stop_reasons"]}
     assert ends == {"finished": 3, "max_turns": 0}
     assert document["unscored"] == 1

@@ -66,6 +66,7 @@ def test_the_right_query_in_other_words(world: Path):
         "known_answer_possible": False,
         "category": None,
         "difficulty": "moderate",
+        "family": "average",
         "notes": [],
     }
 

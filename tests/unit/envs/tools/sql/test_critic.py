@@ -22,7 +22,7 @@ from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.critic import Finding, Relation, criticise
 from envs.tools.sql.tool_set import sql_tools
 from envs.tools.toolbox import Toolbox
-from envs.types import Limits, Pins, ToolCall
+from envs.types import ErrorCategory, Limits, Pins, ToolCall
 from envs.world.loader import load_world
 from synth.core.foundation.shipped import find_world
 from tests.unit.envs.tools.sql import valid_sql
@@ -300,7 +300,7 @@ def test_a_cte_that_writes_is_seen():
     )
     reason = "this tool only reads, and DELETE writes; use a tool that writes"
     found = criticise(sql, PEOPLE, "postgresql", reading=True)
-    assert found == [Finding("write_in_reader", reason)]
+    assert found == [Finding("write_in_reader", reason, ErrorCategory.PERMISSION_DENIED)]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ SCHEMA = (
     "INSERT INTO author VALUES (1, 'Ann')",
     "INSERT INTO book VALUES (1, 1, 'One'), (2, 1, 'Two')",
 )
-ALL = ["write_in_reader", "missing_name", "whole_table", "unjoined_tables", "ungrouped_column"]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql", "mariadb"])
@@ -42,6 +41,11 @@ def call(template: Template, sql: str, *, critic: Any, name: str) -> tuple[ToolR
 CASES = [
     ("run_mutation_query", "DELETE FROM book", "whole_table", "permission_denied"),
     ("run_select_query", "SELECT titel FROM book", "missing_name", "column_not_found"),
+    ("run_select_query", "SELECT title FROM boks", "missing_name", "table_not_found"),
+    ("run_select_query", "SELECT x.title FROM book b", "missing_name", "table_not_found"),
+    ("run_select_query", "SELECT title FROM WHERE", "refused_by_engine", "syntax_error"),
+    ("run_mutation_query", "SELEC 1", "refused_by_engine", "syntax_error"),
+    ("run_select_query", "SELECT titel FROM book", "refused_by_engine", "column_not_found"),
     ("run_select_query", "SELECT b.title FROM book b, author a", "unjoined_tables", "join_error"),
     ("run_select_query", "DELETE FROM book WHERE id = 1", "write_in_reader", "permission_denied"),
 ]
