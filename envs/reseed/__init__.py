@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy
@@ -85,10 +86,18 @@ def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedRepor
         pooled = engine.raw_connection()
         try:
             raw = pooled.driver_connection
+            elsewhere = partial(_value, engine)
             if driver == "postgresql":
-                job = PostgresReseed(raw, scripts, digest, force=force)
+                job = PostgresReseed(raw, scripts, digest, force=force, elsewhere=elsewhere)
             else:
-                job = MySQLReseed(raw, scripts, digest, force=force, connect=engine.raw_connection)
+                job = MySQLReseed(
+                    raw,
+                    scripts,
+                    digest,
+                    force=force,
+                    connect=engine.raw_connection,
+                    elsewhere=elsewhere,
+                )
             statements, rows = job.run()
             pooled.commit()
         except BaseException:
@@ -107,6 +116,13 @@ def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedRepor
         replaced=job.replaced,
         open_with=_client(url),
     )
+
+
+def _value(engine: sqlalchemy.Engine, statement: str) -> int:
+    """The one value of a statement in a session of its own; 0 without rows."""
+    with engine.connect() as other:
+        result = other.exec_driver_sql(statement)
+        return int(result.scalar() or 0) if result.returns_rows else 0
 
 
 def _client(url: sqlalchemy.URL) -> str:

@@ -13,7 +13,9 @@ from envs.errors import ScriptError
 from envs.quoting import backticked
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, qualified_names, touches
+from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
+from envs.world.broken_keys import check_server_keys
 
 _EXISTING = """
 SELECT CASE TABLE_TYPE WHEN 'VIEW' THEN 'VIEW'
@@ -71,13 +73,17 @@ class MySQLReseed:
         *,
         force: bool,
         connect: Callable[[], Any],
+        elsewhere: Callable[[str], Any],
     ) -> None:
-        """``connect`` opens another session of the same user (a SQLAlchemy pool's connection)."""
+        """``connect`` opens another session of the same user (a SQLAlchemy pool's connection),
+        ``elsewhere`` asks one value in one.
+        """
         self._connection = connection
         self._scripts = scripts
         self._digest = digest
         self._force = force
         self._connect = connect
+        self._elsewhere = elsewhere
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
@@ -119,7 +125,9 @@ class MySQLReseed:
             definitions = self._definitions(others)
             self._mark({**{key: existing[key][1] for key in ours}, **created})
             try:
-                statements = self._load(database, [existing[key] for key in sorted(doomed)])
+                statements = self._load(
+                    database, [existing[key] for key in sorted(doomed)], set(created.values())
+                )
                 self._verify(definitions, created, unborn)
             finally:
                 there = self._existing()
@@ -131,7 +139,7 @@ class MySQLReseed:
             for name in tables
         }
 
-    def _load(self, database: str, doomed: Sequence[tuple[str, str]]) -> int:
+    def _load(self, database: str, doomed: Sequence[tuple[str, str]], created: set[str]) -> int:
         note = (
             f" (the database commits each DDL statement, so part of the world is in {database} now;"
             " it is marked as synth's: mend the script and run the same command again)"
@@ -141,9 +149,8 @@ class MySQLReseed:
         self._rows("SET lock_wait_timeout = %s", _PATIENCE_S)
         self._connection.autocommit(False)
         try:
-            statements = sum(
-                run_script(path, self._connection, "mysql") for path in self._scripts.paths
-            )
+            statements = self._run_scripts(database)
+            check_server_keys(self._connection, "mysql", self._scripts.paths[-1], created)
             self._connection.commit()
         except ScriptError as error:
             self._connection.rollback()
@@ -157,6 +164,17 @@ class MySQLReseed:
             self._connection.autocommit(True)
             self._rows("SET lock_wait_timeout = %s", before)
         return statements
+
+    def _run_scripts(self, database: str) -> int:
+        text = database.replace("\\", "\\\\").replace("'", "''")
+        size = (
+            "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM"
+            f" information_schema.TABLES WHERE TABLE_SCHEMA = '{text}'"
+        )
+        before = self._elsewhere(size)
+        kill = f"KILL QUERY {self._connection.thread_id()}"
+        with bounded_load(lambda: self._elsewhere(size) - before, lambda: self._elsewhere(kill)):
+            return sum(run_script(path, self._connection, "mysql") for path in self._scripts.paths)
 
     def _beyond(self, database: str) -> tuple[list[tuple[str, str, str]], set[tuple[str, str]]]:
         """Tables of other databases that ``a.b`` may mean, and names that would be such tables."""

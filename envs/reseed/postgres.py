@@ -17,7 +17,9 @@ from typing import Any
 from envs.errors import ScriptError
 from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, touches
+from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
+from envs.world.broken_keys import check_server_keys
 
 _FIRST_OF_USERS = 16_384
 """FirstNormalObjectId of the server's sources: what initdb made has a smaller oid."""
@@ -169,11 +171,21 @@ _LOCK = 0x53594E54
 class PostgresReseed:
     """One reseed on an open psycopg connection without autocommit; the caller ends it."""
 
-    def __init__(self, connection: Any, scripts: Scripts, digest: str, *, force: bool) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        scripts: Scripts,
+        digest: str,
+        *,
+        force: bool,
+        elsewhere: Callable[[str], Any],
+    ) -> None:
+        """``elsewhere`` asks one value in another session of the same user."""
         self._connection = connection
         self._scripts = scripts
         self._digest = digest
         self._force = force
+        self._elsewhere = elsewhere
         self.replaced = False
 
     def run(self) -> tuple[int, dict[str, int]]:
@@ -200,9 +212,7 @@ class PostgresReseed:
         before = Before.of(self._rows, sequences)
         self._rows("SAVEPOINT synth_load")
         try:
-            statements = sum(
-                run_script(path, self._connection, "postgresql") for path in self._scripts.paths
-            )
+            statements = self._load()
             after = objects(self._rows)
             touched = before.touched(self._rows, after)
             replaced = self._replaced_routines(touched, created)
@@ -218,6 +228,8 @@ class PostgresReseed:
             for key, value in after.items()
             if key not in before.objects or value[1] in replaced
         }
+        relations = {name for kind, name, _ in made.values() if kind == "TABLE"}
+        check_server_keys(self._connection, "postgresql", self._scripts.paths[-1], relations)
         self._mark(made)
         tables = sorted(name for kind, name, _ in made.values() if kind == "TABLE")
         short = f"{schema}."
@@ -225,6 +237,15 @@ class PostgresReseed:
             name.removeprefix(short): int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
             for name in tables
         }
+
+    def _load(self) -> int:
+        size = "SELECT pg_database_size(current_database())"
+        before = self._elsewhere(size)
+        cancel = f"SELECT pg_cancel_backend({self._connection.info.backend_pid})"
+        with bounded_load(lambda: self._elsewhere(size) - before, lambda: self._elsewhere(cancel)):
+            return sum(
+                run_script(path, self._connection, "postgresql") for path in self._scripts.paths
+            )
 
     def _ours(self) -> Found:
         """Objects that earlier reseeds of this world made, still the same under the same name."""

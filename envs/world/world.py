@@ -23,7 +23,7 @@ from envs.scripts.run import run_script
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins
-from envs.world.broken_keys import check_keys
+from envs.world.broken_keys import check_keys, check_server_keys
 from envs.world.files import find_script, world_digest
 from envs.world.package import WorldPackage
 from envs.world.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
@@ -145,6 +145,8 @@ class World:
                 run_script(seed, connection, kind.dialect)
                 if kind.dialect == "sqlite":
                     check_keys(connection, schema, seed)
+                else:
+                    check_server_keys(connection, kind.dialect, seed)
             else:
                 insert_rows(connection, rows, kind.dialect)
             if alter is not None:
