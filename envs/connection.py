@@ -89,7 +89,8 @@ class DatabaseConnectionConfig:
     connection.
 
     For sqlite ``database`` is a file and ``connect_timeout_s`` the wait for a lock; it has no host,
-    port, username or password. ``driver="mysql"`` means mariadb. ``connect_timeout_s`` is rounded
+    port, username or password. ``driver`` is an engine or the scheme of its URLs
+    (``postgresql+psycopg``; ``mysql`` means mariadb). ``connect_timeout_s`` is rounded
     up to whole seconds for psycopg, whose unit it is (and which waits two at least). ``pool_size``
     connections are kept and ``pool_max_overflow`` more are opened when all are lent; a further
     request waits ``connect_timeout_s`` (None: half a minute) and raises
@@ -97,7 +98,7 @@ class DatabaseConnectionConfig:
     override the DSN's.
     """
 
-    driver: Driver | Literal["mysql"] | None = None
+    driver: str | None = None
     host: str | None = None
     port: int | None = None
     database: str | None = None
@@ -110,8 +111,8 @@ class DatabaseConnectionConfig:
     options: Mapping[str, str | int] = field(default_factory=dict[str, str | int], hash=False)
 
     def __post_init__(self) -> None:
-        if self.driver == "mysql":
-            object.__setattr__(self, "driver", "mariadb")
+        if self.driver in _SCHEMES:
+            object.__setattr__(self, "driver", _SCHEMES[self.driver][0])
         problems = list(self._problems())
         if problems:
             raise DatabaseConfigError("database: " + "; ".join(problems))

@@ -228,10 +228,9 @@ class PostgresReseed:
             for key, value in after.items()
             if key not in before.objects or value[1] in replaced
         }
-        relations = {name for kind, name, _ in made.values() if kind == "TABLE"}
-        check_server_keys(self._connection, "postgresql", self._scripts.paths[-1], relations)
         self._mark(made)
         tables = sorted(name for kind, name, _ in made.values() if kind == "TABLE")
+        check_server_keys(self._connection, "postgresql", self._scripts.paths[-1], tables)
         short = f"{schema}."
         return statements, {
             name.removeprefix(short): int(self._rows(f"SELECT count(*) FROM {name}")[0][0])

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from envs.connection import parse_url
+from synth import open as open_episode
 from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import check_world
@@ -23,6 +25,7 @@ from synth.evidence import Evidence, Verifier
 from synth.plugins import REWARDS
 from synth.verdict import Verdict
 from tests.e2e.command import COMMAND, synth
+from tests.servers import server
 from tests.unit import small_world
 
 ROOT = Path(__file__).parents[2]
@@ -226,3 +229,29 @@ def test_a_watched_world_is_checked_again_after_a_change(tmp_path: Path):
         finally:
             watching.terminate()
     assert "did you mean 'say'?" in seen[1]
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_a_server_is_described_field_by_field(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`check`, `synth.check` and `synth.open` take the section `database` of a run's config."""
+    url = parse_url(server(engine))
+    monkeypatch.setenv("MY_PASSWORD", url.password or "none")
+    fields: dict[str, Any] = {
+        "driver": engine,
+        "host": url.host,
+        "port": url.port,
+        "username": url.username,
+        "database": url.database,
+        **({"password_env_var": "MY_PASSWORD"} if url.password else {}),
+    }
+    given = [f"database.connection.{name}={value}" for name, value in fields.items()]
+    base = f"database={'postgres' if engine == 'postgresql' else engine}"
+    options = ["--families", "where_is_my_parcel", "--no-cache", "--tasks", "1", "--universes", "1"]
+    done = synth("check", "shop", *options, base, *given, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    section = {"engine": engine, "connection": fields}
+    with open_episode("shop", "where_is_my_parcel", database=section) as episode:
+        assert episode.tools
+    refused = synth("check", "shop", "tasks.count=3", cwd=ROOT)
+    assert refused.returncode == 2
+    assert "tasks.count=3: check takes overrides of `database`" in refused.stderr

@@ -525,7 +525,7 @@ def test_a_server_is_described_as_in_the_config_of_a_run(
         f"database={'postgres' if parsed.drivername.startswith('postgres') else 'mariadb'}",
         f"database.connection.host={parsed.host}",
         f"database.connection.port={parsed.port}",
-        f"database.connection.user={parsed.username}",
+        f"database.connection.username={parsed.username}",
         f"database.connection.database={parsed.database}",
     ]
     if parsed.password:

@@ -184,3 +184,26 @@ def test_flips_anywhere_in_a_shard(
         assert stable(run) == rows
     record_property("figure", f"{found} of {tried} flips found and healed")
     assert found == tried
+
+
+@pytest.mark.parametrize("damage", [flip, cut])
+@pytest.mark.parametrize("name", ["config.yaml", "tasks.parquet", "world/*.tar.zst"])
+def test_a_complete_run_is_healed_as_replay_advises(
+    whole: Path, tmp_path: Path, name: str, damage: Callable[[Path], None]
+) -> None:
+    run = copy(whole, tmp_path / "run")
+    (path,) = run.glob(name)
+    if name == "config.yaml" and damage is flip:
+        path.write_text("garbage")
+    else:
+        damage(path)
+    broken = synth("replay", str(run), cwd=tmp_path)
+    if name != "config.yaml" or damage is flip:
+        assert broken.returncode != 0
+        assert f"{path} " in broken.stderr
+        assert f"synth run --resume {run}" in broken.stderr
+    healed = synth("run", "--resume", str(run), cwd=tmp_path)
+    assert healed.returncode == 0, healed.stderr
+    again = synth("replay", str(run), cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert stable(run) == stable(whole)

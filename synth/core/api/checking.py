@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from envs.sandboxes.base import DatabaseTarget
 from envs.world.loader import load_world
+from synth.core.api.episodes import place_of
 from synth.core.api.threads import Interrupt, call, in_thread
-from synth.core.config.database_target import Kind, engine_of, target_of
+from synth.core.config.database_target import Kind
 from synth.core.foundation.shipped import find_world
 from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
@@ -23,7 +25,7 @@ def check(
     *,
     tasks: int = 4,
     universes: int | None = None,
-    database: str = "sqlite",
+    database: str | Mapping[str, Any] = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
     workers: int = 1,
@@ -33,8 +35,8 @@ def check(
 
     ``world`` is a folder or the name of one that ships, ``families`` the ones to prove (None: all),
     ``tasks`` the number of tasks per case of a family, ``universes`` the number of universes (None:
-    2 where the world has a seed.py). ``database``, ``dsn_env_var`` and ``sandbox`` are as in a
-    run's config. More than one of ``workers`` starts processes, so that a script needs
+    2 where the world has a seed.py). ``database``, ``dsn_env_var`` and ``sandbox`` are as in
+    :func:`synth.open`. More than one of ``workers`` starts processes, so that a script needs
     ``if __name__ == "__main__":``. ``cache=False`` proves again what proved itself before.
 
     The report's ``ok`` is true if every family proved itself; ``families`` has a report for each,
@@ -45,16 +47,11 @@ def check(
         WorldError: For a world that cannot be loaded.
         TaskError: For tasks that cannot be read.
     """
-    target = _target(database, dsn_env_var, sandbox)
+    target = place_of(database, dsn_env_var, sandbox)
     return call(partial(_check, world, families, tasks, universes, target, workers, cache))
 
 
 acheck = in_thread(check)
-
-
-def _target(database: str, variable: str | None, sandbox: Kind) -> tuple[str, DatabaseTarget]:
-    engine = engine_of(database, "database")
-    return engine, target_of(engine, variable, sandbox, "dsn_env_var")
 
 
 def _check(

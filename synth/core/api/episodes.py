@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from envs.world.loader import World, load_world
 from envs.world.template_cache import Templates
 from synth.config import from_dict
 from synth.core.api.threads import call, in_thread
-from synth.core.config.database_target import KINDS, Kind, engine_of, target_of
+from synth.core.config.database_target import KINDS, Kind, configured_target, engine_of, target_of
 from synth.core.dataset.store.task_table import read_prompts
 from synth.core.foundation.consent import agree, refuse
 from synth.core.foundation.shipped import find_world
@@ -52,7 +52,7 @@ def open(  # noqa: A001
     seed: int = 0,
     universe: int = 0,
     *,
-    database: str = "sqlite",
+    database: str | Mapping[str, Any] = "sqlite",
     dsn_env_var: str | None = None,
     sandbox: Kind = "pooled",
     renaming: int = 0,
@@ -63,7 +63,7 @@ def open(  # noqa: A001
     Families take turns, as in a run's plan; ``universe`` 0 is the world's seed.sql, any other is
     made by its seed.py. ``renaming`` is the variant of names that the player is shown, 0 for the
     world's own. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
-    ``mariadb``; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
+    ``mariadb``, or the keys of a run's ``database`` section; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
     ``database.sandbox``. A template on a server is used again by the next episode, and dropped when
     the process ends.
 
@@ -76,12 +76,7 @@ def open(  # noqa: A001
     names = {"tasks": {"renamings": [renaming]}} if renaming else {}
     config = from_dict({"env": {"path": str(world)}, **names})
     transforms = transforms_of(config.tasks, config.brought(TASK_TRANSFORMS))
-    engine = engine_of(database, "database")
-    if sandbox not in KINDS:
-        raise OperatorError(
-            f"sandbox: {sandbox!r} is none of {', '.join(KINDS)}{hint(nearest(sandbox, KINDS))}"
-        )
-    place = target_of(engine, dsn_env_var, sandbox, "dsn_env_var")
+    engine, place = place_of(database, dsn_env_var, sandbox)
     loaded = load_world(find_world(str(world)))
     with ExitStack() as held:
         if find_engine(engine).needs_server:
@@ -93,6 +88,23 @@ def open(  # noqa: A001
 
 
 aopen = in_thread(open)
+
+
+def place_of(
+    database: str | Mapping[str, Any], dsn_env_var: str | None, sandbox: Kind
+) -> tuple[str, DatabaseTarget]:
+    """Engine and server. ``database`` is an engine's name, or the section of a run's config."""
+    if not isinstance(database, str):
+        if dsn_env_var is not None or sandbox != "pooled":
+            raise OperatorError("database: the section has dsn_env_var and sandbox, too")
+        section = from_dict({"env": {"name": "library"}, "database": dict(database)}).database
+        return section.engine, configured_target(section)
+    engine = engine_of(database, "database")
+    if sandbox not in KINDS:
+        raise OperatorError(
+            f"sandbox: {sandbox!r} is none of {', '.join(KINDS)}{hint(nearest(sandbox, KINDS))}"
+        )
+    return engine, target_of(engine, dsn_env_var, sandbox, "dsn_env_var")
 
 
 class _OpenedEpisode(Episode):

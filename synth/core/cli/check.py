@@ -18,7 +18,8 @@ from envs.world.files import world_digest
 from envs.world.loader import World, load_world
 from synth.core.cli.command import Arguments, command
 from synth.core.cli.suspects import show_suspects
-from synth.core.config.database_target import engine_of, target_of
+from synth.core.config.database import DatabaseConfig
+from synth.core.config.database_target import configured_target, engine_of, target_of
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.shipped import configs_dir, examples_dir, find_world, version
 from synth.core.foundation.standard_output import say
@@ -30,7 +31,7 @@ from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError, SynthError
 from synth.model import Sampling
-from synth.plugins import CHECKS, HONEST_AGENTS, MODELS
+from synth.plugins import CHECKS, HONEST_AGENTS, MODELS, resolve
 
 HELP = """synth check
 
@@ -38,6 +39,7 @@ Prove a world's task families: gold works and is reachable, laziness and mistake
 
 arguments:
   WORLD               a world's folder, or the name of one that ships
+  [database.KEY=VALUE...]  a server as a run's config describes it
 options:
   --tasks-file FILE   check a list of scenarios with expected calls instead, task by task
   --consent auto|always|never  writes of --tasks-file that wait for a yes [default: auto]
@@ -135,12 +137,13 @@ def _options(arguments: Arguments, world: World) -> Options:
         raise OperatorError(
             f"--universes {arguments.universes}: {world.name} has no seed.py: one universe only"
         )
+    engine, place = _place(arguments)
     return Options(
         families=None if arguments.families is None else tuple(arguments.families),
         per_case=arguments.tasks,
         universes=arguments.universes or (2 if world.universes else 1),
-        engine=engine_of(arguments.database, "--database"),
-        place=_place(arguments),
+        engine=engine,
+        place=place,
         honest=_honest(arguments.honest),
         transforms=tuple(arguments.transform),
     )
@@ -153,9 +156,15 @@ def _honest(names: list[str] | None) -> tuple[str, ...]:
     return tuple(HONEST_AGENTS.find(name).name for name in names)
 
 
-def _place(arguments: Arguments) -> DatabaseTarget:
+def _place(arguments: Arguments) -> tuple[str, DatabaseTarget]:
+    if arguments.overrides:
+        if arguments.database != "sqlite" or arguments.dsn_env_var:
+            raise OperatorError("give --database and --dsn-env-var, or overrides of `database`")
+        section = resolve("synth.core.cli.reseed:database_section")
+        database: DatabaseConfig = section(arguments.overrides, "check")
+        return database.engine, configured_target(database)
     engine = engine_of(arguments.database, "--database")
-    return target_of(engine, arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
+    return engine, target_of(engine, arguments.dsn_env_var, arguments.sandbox, "--dsn-env-var")
 
 
 def _dump(world: World, options: Options, report: WorldReport) -> None:
@@ -175,7 +184,7 @@ def _dump(world: World, options: Options, report: WorldReport) -> None:
 
 def _overrides(arguments: Arguments) -> list[str]:
     """The overrides by which a run asks the same tasks of the same server."""
-    out: list[str] = []
+    out: list[str] = [*arguments.overrides]
     if arguments.database != "sqlite":
         shipped = (configs_dir() / "database" / f"{arguments.database}.yaml").is_file()
         out.append(f"database{'' if shipped else '.engine'}={arguments.database}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from envs.connection import driver_of, parse_url
 from envs.reseed import ReseedReport, reseed
 from synth.core.cli.command import Arguments, command
 from synth.core.config.compose import compose
+from synth.core.config.database import DatabaseConfig
 from synth.core.config.database_target import configured_target
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import stdout
@@ -40,7 +42,7 @@ examples:
   synth reseed ehr_db --url postgresql://me@localhost/scratch
   synth reseed ehr_db database=postgres database.dsn_env_var=MY_DATABASE_URL
   synth reseed ehr_db database=mariadb database.connection.host=db.example \\
-    database.connection.user=me database.connection.password_env_var=DB_PASSWORD \\
+    database.connection.username=me database.connection.password_env_var=DB_PASSWORD \\
     database.connection.database=scratch
 """
 
@@ -61,14 +63,11 @@ def main(options: Arguments) -> int:
 
 def _url(options: Arguments) -> str | None:
     """The server's URL: of ``--url``, or of the overrides of a run's section ``database``."""
-    overrides: list[str] = options.overrides
-    if not overrides:
+    if not options.overrides:
         return options.url
-    other = [word for word in overrides if not word.startswith(("database=", "database."))]
-    if other or options.url or options.out:
-        words = f"{other[0]}: reseed takes" if other else "give --url, --out or"
-        raise OperatorError(f"{words} overrides of `database`, as `synth run` does")
-    database = compose(overrides)[0].config.database
+    if options.url or options.out:
+        raise OperatorError("give --url, --out or overrides of `database`, as `synth run` does")
+    database = database_section(options.overrides, "reseed")
     url = configured_target(database).url
     if url is None:
         raise OperatorError(
@@ -78,6 +77,15 @@ def _url(options: Arguments) -> str | None:
     if driver_of(parse_url(url)) != getattr(ENGINES.load(database.engine), "driver", None):
         raise OperatorError(f"database.dsn_env_var: the URL is not one of {database.engine}")
     return url
+
+
+def database_section(overrides: Sequence[str], command: str) -> DatabaseConfig:
+    """The section ``database`` of a run with these overrides, which concern nothing else."""
+    other = [word for word in overrides if not word.startswith(("database=", "database."))]
+    if other:
+        words = f"{other[0]}: {command} takes overrides of `database`, as `synth run` does"
+        raise OperatorError(words)
+    return compose(overrides)[0].config.database
 
 
 def _words(report: ReseedReport) -> str:

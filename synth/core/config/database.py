@@ -9,12 +9,16 @@ from pydantic import Field, Strict
 
 from synth.core.config.types import EngineName, MoreThanZero, Positive, Section, Text
 
+Driver = Literal[
+    "postgresql", "postgresql+psycopg", "mariadb", "mariadb+pymysql", "mysql", "mysql+pymysql"
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionConfig(Section):
     """The server of the sandboxes, field by field; without any of them the server on this machine.
 
-    ``driver`` repeats the engine (``postgresql``, ``mariadb``). ``password_env_var`` names the
+    ``driver`` repeats the engine (``postgresql``, ``postgresql+psycopg``, ``mariadb``). ``password_env_var`` names the
     variable that holds the password. ``database`` is the one that is connected to first: sandboxes
     are databases of their own beside it, and ``synth reseed`` fills it. ``options`` go to the
     driver as the query of a URL does (``sslmode: require``).
@@ -24,10 +28,10 @@ class ConnectionConfig(Section):
     dropped after use; None: up to the bound for all universes.
     """
 
-    driver: Literal["postgresql", "mariadb", "mysql"] | None = None
+    driver: Driver | None = None
     host: Text | None = None
     port: Annotated[int, Strict(), Field(gt=0, lt=65_536)] | None = None
-    user: Text | None = None
+    username: Text | None = None
     password_env_var: Text | None = None
     database: Text | None = None
     connect_timeout_s: MoreThanZero = 10.0

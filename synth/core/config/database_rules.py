@@ -10,7 +10,7 @@ from synth.core.config.task_source import load_task_source
 from synth.core.config.types import Finding, Plain
 from synth.plugins import ENGINES, PluginError
 
-_PLACE = ("driver", "host", "port", "user", "password_env_var", "database")
+_PLACE = ("driver", "host", "port", "username", "password_env_var", "database")
 """The fields of ``database.connection`` that a URL says, too."""
 
 
@@ -115,7 +115,7 @@ def _attached(config: Plain) -> Iterator[Finding]:
 
 def _driver(driver: str, engine: str) -> Iterator[Finding]:
     own = getattr(ENGINES.load(engine), "driver", None)
-    if own is not None and ENGINES.find(driver).name != own:
+    if own is not None and ENGINES.find(driver.partition("+")[0]).name != own:
         keys = ("database.connection.driver", "database.engine")
         yield keys, f"{keys[0]}: the engine {engine} speaks {own}, not {driver}"
 

@@ -92,7 +92,7 @@ def _server(database: DatabaseConfig) -> sqlalchemy.URL:
     return url.set(
         host=connection.host or url.host,
         port=connection.port or url.port,
-        username=connection.user or url.username,
+        username=connection.username or url.username,
         database=connection.database or url.database,
     )
 

@@ -20,7 +20,6 @@ from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable, read_gate_names
 from synth.core.dataset.store.wire import to_values
-from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.consent import (
     Consent,
     config_part,
@@ -29,7 +28,7 @@ from synth.core.foundation.consent import (
     world_part,
 )
 from synth.core.runner.provenance import DATABASE, changes_of
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config
+from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, unpack_recorded
 from synth.core.runner.setup import database_target, limits_of
 from synth.errors import DatasetError, OperatorError
 from synth.task import Task
@@ -92,18 +91,24 @@ def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
                 " this directory lacks them"
             )
         archive, config_file = archives[0].read_bytes(), directory / CONFIG_FILE
-        if config_file.is_file():  # another message says that it is missing
-            parts = [
-                world_part(archive),
-                config_part(config_file.read_bytes()),
-                tasks_part(tasks_file, read_gate_names(tasks_file)),
-            ]
-            require_consent(directory, parts, consent)
-        config = recorded_config(directory)
         with tempfile.TemporaryDirectory(prefix="synth-again-") as home:
-            name = dataset.info.identity.env if dataset.info else config.world_folder
-            folder = Path(home) / "recorded" / Path(name).name
-            world = load_world(unpack_world(archive, folder))
+            name = (
+                dataset.info.identity.env
+                if dataset.info
+                else recorded_config(directory).world_folder
+            )
+            folder = unpack_recorded(
+                archives[0], archive, Path(home) / "recorded" / Path(name).name
+            )
+            if config_file.is_file():  # another message says that it is missing
+                parts = [
+                    world_part(archive),
+                    config_part(config_file.read_bytes()),
+                    tasks_part(tasks_file, read_gate_names(tasks_file)),
+                ]
+                require_consent(directory, parts, consent)
+            config = recorded_config(directory)
+            world = load_world(folder)
             place = _database(directory, config.database)
             with Templates(world, config.database.engine, place=place) as templates:
                 _compare_database(directory, dataset, templates)

@@ -16,7 +16,6 @@ from typing import ClassVar
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.dataset.store.task_table import TaskTable, read_gate_names
-from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.consent import (
     Consent,
     config_part,
@@ -24,7 +23,7 @@ from synth.core.foundation.consent import (
     tasks_part,
     world_part,
 )
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE
+from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, unpack_recorded
 from synth.errors import OperatorError
 from synth.task import Job, Task
 from synth.transform import Block
@@ -126,11 +125,12 @@ class RecordedPlan(ABC):
         if len(archives) != 1:
             raise OperatorError(f"the run's world not found: {directory}/world/<digest>.tar.zst")
         archive, tasks = archives[0].read_bytes(), directory / TASKS_FILE
+        unpacked = unpack_recorded(archives[0], archive, folder)
         parts = [world_part(archive), config_part((directory / CONFIG_FILE).read_bytes())]
         if tasks.is_file():
             parts.append(tasks_part(tasks, read_gate_names(tasks)))
         require_consent(directory, parts, consent)
-        return unpack_world(archive, folder)
+        return unpacked
 
 
 def open_source(directory: Path) -> Dataset:

@@ -10,14 +10,17 @@ from typing import Any, cast
 
 import yaml
 
+from envs.errors import WorldError
 from envs.unreadable import unreadable
-from envs.world.loader import World
+from envs.world.loader import World, world_digest
 from synth.config import RunConfig, from_dict, to_dict
 from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
+from synth.core.dataset.store.parquet_shard import remedy
+from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.renaming.opening import opening_of, rules_of, tools_of
-from synth.errors import OperatorError, ResumeRefused
+from synth.errors import DatasetError, OperatorError, ResumeRefused
 from synth.task import Task
 
 TASKS_FILE = "tasks.parquet"
@@ -54,6 +57,20 @@ def recorded_config(directory: Path) -> RunConfig:
     return from_dict(_read(directory), installed=False)
 
 
+def unpack_recorded(path: Path, archive: bytes, into: Path) -> Path:
+    """Unpack the archive of a run's world, which was read from ``path``; nothing is executed.
+
+    Raises :class:`DatasetError` if it is damaged.
+    """
+    try:
+        folder = unpack_world(archive, into)
+        if world_digest(folder) != path.name.split(".")[0]:
+            raise WorldError("its digest is not its name")
+    except WorldError as error:
+        raise DatasetError(f"{path} is damaged: {error.message}{remedy(path.parent)}") from error
+    return folder
+
+
 def _read(directory: Path) -> dict[str, Any]:
     file = directory / CONFIG_FILE
     if not directory.is_dir():
@@ -63,9 +80,9 @@ def _read(directory: Path) -> dict[str, Any]:
     try:
         raw: Any = yaml.safe_load(file.read_text("utf-8"))
     except yaml.YAMLError as error:
-        raise OperatorError(f"{file}: {unreadable(error, 'valid YAML')}") from None
+        raise OperatorError(f"{file}: {unreadable(error, 'valid YAML')}{remedy(file)}") from None
     if not isinstance(raw, dict):
-        raise OperatorError(f"{file} is not the config of a run")
+        raise OperatorError(f"{file} is not the config of a run{remedy(file)}")
     return cast("dict[str, Any]", raw)
 
 

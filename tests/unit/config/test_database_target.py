@@ -31,9 +31,9 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_fields_become_a_url(engine: str, scheme: str, port: int) -> None:
     raw = config(
         engine,
-        driver=engine,
+        driver=scheme if engine == "postgresql" else engine,
         host="db.example",
-        user="me",
+        username="me",
         password_env_var="DB_PASSWORD",
         database="shop",
         connect_timeout_s=2.5,
@@ -101,11 +101,11 @@ def test_what_makes_no_sense_is_named(engine: str, connection: dict[str, Any], w
 
 
 def test_a_url_and_fields_exclude_each_other() -> None:
-    raw = config("mariadb", host="h", user="me")
+    raw = config("mariadb", host="h", username="me")
     raw["database"]["dsn_env_var"] = "MY_DSN"
     [line] = problems(raw)
     assert line.startswith(
-        "database.dsn_env_var, database.connection.host, database.connection.user: the URL of the"
+        "database.dsn_env_var, database.connection.host, database.connection.username: the URL of the"
         " variable says it all"
     )
 
