@@ -255,6 +255,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.cli.dry_run:show"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
+    ("synth/core/cli/check.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,

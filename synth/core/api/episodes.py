@@ -63,9 +63,9 @@ def open(  # noqa: A001
     Families take turns, as in a run's plan; ``universe`` 0 is the world's seed.sql, any other is
     made by its seed.py. ``renaming`` is the variant of names that the player is shown, 0 for the
     world's own. ``database`` is an engine's name, such as ``sqlite``, ``postgres`` or
-    ``mariadb``, or the keys of a run's ``database`` section; ``dsn_env_var`` and ``sandbox`` are a run's ``database.dsn_env_var`` and
-    ``database.sandbox``. A template on a server is used again by the next episode, and dropped when
-    the process ends.
+    ``mariadb``, or the keys of a run's section ``database``; ``dsn_env_var`` and ``sandbox`` are
+    the keys of that section. A template on a server is used again by the next episode, and dropped
+    when the process ends.
 
     The task is proved first, so that the episode can be scored. Close the episode, or use it as a
     context manager. Raises :class:`OperatorError` for an index past the last task, for a database

@@ -18,10 +18,10 @@ Driver = Literal[
 class ConnectionConfig(Section):
     """The server of the sandboxes, field by field; without any of them the server on this machine.
 
-    ``driver`` repeats the engine (``postgresql``, ``postgresql+psycopg``, ``mariadb``). ``password_env_var`` names the
-    variable that holds the password. ``database`` is the one that is connected to first: sandboxes
-    are databases of their own beside it, and ``synth reseed`` fills it. ``options`` go to the
-    driver as the query of a URL does (``sslmode: require``).
+    ``driver`` repeats the engine (``postgresql``, ``postgresql+psycopg``, ``mariadb``).
+    ``password_env_var`` names the variable that holds the password. ``database`` is the one that is
+    connected to first: sandboxes are databases of their own beside it, and ``synth reseed`` fills
+    it. ``options`` go to the driver as the query of a URL does (``sslmode: require``).
 
     ``connect_timeout_s`` bounds each connect, up to the end of the login; whole seconds.
     ``pool_size`` sandboxes per worker and universe are kept for further rollouts, others are

@@ -38,8 +38,9 @@ class _Level:
 class SqlScores:
     """Scores per difficulty and per family, which is the database in a published set.
 
-    ``validated`` is the share of answers whose query the database executed, ``execution_accuracy`` is the share of answers that are right on the task's own database,
-    ``suite_accuracy`` the share that is right on the additional databases as well, ``f1`` the mean.
+    ``validated`` is the share of answers whose query the database executed, ``execution_accuracy``
+    the share that is right on the task's own database, ``suite_accuracy`` the share
+    that is right on the additional databases as well, ``f1`` the mean.
     Rows that could not be judged are not counted.
     """
 

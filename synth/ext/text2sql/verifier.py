@@ -76,8 +76,8 @@ class SqlVerifier(Verifier):
     soft F1 there), ``databases`` (the number of further databases that were compared), ``suite``
     (true if the query was right on all of them), ``known_answer_possible`` (true if none of them
     has another answer, so that a constant would be right on all), ``category`` of a query that
-    failed, and the task's ``difficulty``, ``family`` and ``notes``. Raises :class:`TaskError` if the right
-    query fails.
+    failed, and the task's ``difficulty``, ``family`` and ``notes``. Raises :class:`TaskError`
+    if the right query fails.
     """
 
     name = "sql"
