@@ -259,7 +259,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.finished_run:go_on"): HEAVY_COMMAND,
+    ("synth/core/cli/run.py", "synth.core.cli.launching:go_on"): HEAVY_COMMAND,
 }
 """Imports that are put off until they are needed: (file, ``module:attribute``) and the reason.
 

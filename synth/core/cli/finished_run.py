@@ -6,33 +6,20 @@ import hashlib
 import json
 import shlex
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from envs.errors import WorldError
 from envs.world.loader import world_digest
-from synth.core.cli.consent_question import consent_by
-from synth.core.cli.end_report import conclude
-from synth.core.config.overrides import plain_changes
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.parquet_shard import open_parquet
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.upload import is_uploaded
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.standard_output import say
-from synth.core.runner.resuming import resume
 from synth.core.runner.run_files import CONFIG_FILE, recorded_config
 from synth.errors import ConfigProblems, DatasetError, OperatorError
-
-
-def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
-    """Go on with a run. Returns the exit code."""
-    console = Console(stderr=True, highlight=False)
-    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
-    return conclude(report, as_json=as_json)
 
 
 def say_if_complete(directory: Path, *, as_json: bool) -> bool:

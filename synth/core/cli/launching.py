@@ -1,21 +1,25 @@
-"""Launching of the jobs of one command line, one after the other."""
+"""Launching of the jobs of one command line, one after the other, and going on with a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 
 from envs.errors import EnvsError
 from synth.config import KEYS, from_dict, to_dict
 from synth.coordinator import RunReport
+from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code
 from synth.core.config.compose import Composed
+from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.credentials import redact
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.report import Screen
 from synth.core.report.transcript import show_error, show_trajectory
+from synth.core.runner.resuming import resume
 from synth.core.runner.run_files import changed
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.launch import launch
@@ -44,6 +48,13 @@ def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
     if len(jobs) == 1:
         return conclude(launch(jobs[0].config, console), as_json=as_json)
     return _sweep(jobs, console, as_json=as_json)
+
+
+def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
+    """Go on with a run. Returns the exit code."""
+    console = Console(stderr=True, highlight=False)
+    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    return conclude(report, as_json=as_json)
 
 
 def preview(jobs: Sequence[Composed], count: int) -> int:

@@ -136,5 +136,5 @@ def _resume(options: Arguments) -> int:
     done = resolve("synth.core.cli.finished_run:say_if_complete")
     if not options.overrides and done(directory, as_json=options.json):
         return 0
-    go_on = resolve("synth.core.cli.finished_run:go_on")
+    go_on = resolve("synth.core.cli.launching:go_on")
     return int(go_on(directory, options.overrides, trust=options.trust, as_json=options.json))
