@@ -29,6 +29,7 @@ from synth.core.runner.callbacks import make_callbacks
 from synth.core.runner.interrupts import Interrupts
 from synth.core.runner.ordered_tasks import OrderedTasks, ProvingStopped
 from synth.core.runner.progress import ProgressView, Waiting
+from synth.core.runner.proof_log import MOST_ROWS, ProofLog
 from synth.core.runner.provenance import changes_since
 from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.core.runner.runtimes.base import make_runtime
@@ -168,10 +169,11 @@ class Coordinator:
                 self._check_budgets()  # what earlier sessions spent counts
                 if self.stop.reason is None:
                     await self._preflight(dispatcher)
-                if self.stop.reason is None and not (self.directory / TASKS_FILE).exists():
-                    await self._prove(dispatcher)
-                if self.stop.reason is None:
-                    await self._play(dispatcher)
+                with ProofLog(self.writer.files.proofs, self.spec.scrubber()) as log:
+                    if self.stop.reason is None and not (self.directory / TASKS_FILE).exists():
+                        await self._prove(dispatcher, log)
+                    if self.stop.reason is None:
+                        await self._play(dispatcher, log)
             finally:
                 if timer is not None:
                     timer.cancel()
@@ -233,20 +235,33 @@ class Coordinator:
                 raise OperatorError("\n".join([found, *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 
-    async def _prove(self, dispatcher: Dispatcher) -> None:
-        """Prove each task once and write tasks.parquet in the plan's order.
+    async def _prove(self, dispatcher: Dispatcher, log: ProofLog) -> None:
+        """Prove each task once and write tasks.parquet in the plan's order. Where the expert plays,
+        the first rollout of a task may prove it.
 
         The first refuted task stops the run; a composed one is tried with other parts before.
         """
         plan = self.run.plan
         ordered = OrderedTasks()
-        work = (Assignment(index, task=plan.task(index)) for index in range(plan.tasks))
+        apart = self.spec.asks_endpoint or self.budget.is_set or self.writer.progress.rows
+
+        def work() -> Iterator[Assignment]:
+            for index in range(plan.tasks):
+                if (proved := log.task(index)) is not None:
+                    ordered.put(index, proved)
+                    view.advance()
+                    continue
+                task = plan.task(index)
+                alone = apart or index >= MOST_ROWS
+                job = None if alone else plan.job(index * plan.samples, task)
+                yield Assignment(index, job=job, task=task)
 
         attempts: Counter[int] = Counter()
 
         def sink(delivery: Delivery) -> Assignment | None:
             if delivery.kind == "proved" and delivery.task is not None:
                 ordered.put(delivery.index, delivery.task)
+                log.add(delivery)
                 view.advance()
                 return None
             message = delivery.message
@@ -278,7 +293,7 @@ class Coordinator:
         try:
             self._say(f"proving {_counted(plan.tasks, 'task')}")
             with ProgressView("proving", plan.tasks, 0, self.console) as view:
-                await dispatcher.run(work, sink, self.stop, ordered.has_room)
+                await dispatcher.run(work(), sink, self.stop, ordered.has_room)
         finally:
             ordered.end()
             with contextlib.suppress(ProvingStopped):
@@ -304,8 +319,8 @@ class Coordinator:
             account.leave_out("proof", plan.task(index).id, message)
             self._say(f"left out {plan.task(index).id}: {message}")
 
-    async def _play(self, dispatcher: Dispatcher) -> None:
-        """Play every job that has no row yet."""
+    async def _play(self, dispatcher: Dispatcher, log: ProofLog) -> None:
+        """Play every job that has no row yet; the rows of the log come first."""
         tasks = TaskTable(self.directory / TASKS_FILE)
         plan, rows_per_shard = self.run.plan, self.spec.output.rows_per_shard
         open_jobs = self.open_jobs
@@ -335,6 +350,12 @@ class Coordinator:
         self._check_budgets()
         self._say(f"playing {_counted(plan.jobs - done, 'rollout')}")
         with ProgressView("rollouts", plan.jobs, done, self.console) as view:
+            for delivery in log.rows():
+                if self.writer.is_waiting(job := delivery.index * plan.samples):
+                    sink(replace(delivery, index=job))
+                await asyncio.sleep(0)
+                if self.stop.now:
+                    return
             await dispatcher.run(work(), sink, self.stop, has_room)
 
     def _take(self, delivery: Delivery, tasks: TaskTable) -> None:

@@ -40,7 +40,7 @@ from synth.core.runner.run_files import (
     task_row,
     write_whole,
 )
-from synth.errors import OperatorError, returned
+from synth.errors import OperatorError, TaskError, returned
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
 from synth.prepare import PreparedRun, prepare
@@ -104,8 +104,10 @@ def launch(
             coordinator = Coordinator(run, directory, writer, archive, console)
             begun(coordinator)
             report = coordinator.main()
-    except BaseException:
-        if (directory / TASKS_FILE).exists() and not (recorded and _nothing_done(writer)):
+    except BaseException as error:
+        refuted = isinstance(error, TaskError)
+        begun = (directory / TASKS_FILE).exists() or (writer.files.proofs.exists() and not refuted)
+        if begun and not (recorded and _nothing_done(writer)):
             say_how_to_resume(directory, console)
         else:
             withdraw(directory, hooks)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from envs.errors import EnvsError
 from envs.types import Limits
 from envs.world.loader import World
 from envs.world.template_cache import Templates
@@ -19,11 +20,13 @@ from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.sanitize import sanitize
 from synth.core.rewards.gate_costs import notes_in
 from synth.core.types.events import injected_faults
+from synth.core.validation.prove import PlayedProof
 from synth.episode import Episode, Score
+from synth.errors import SynthError
 from synth.middleware import MiddlewareMaker, start
 from synth.model import Completion, Model, Sampling, first_answer
 from synth.rewards import Evidence, blame
-from synth.task import Job
+from synth.task import Job, Task
 from synth.user import User
 from synth.verdict import Outcome
 from synth.wrapper import RolloutWrapper, wrapped, wrapped_probe
@@ -143,6 +146,37 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
                 run, score, episode, agent.tools, segments(agent.memory), latency_s, columns
             ),
         )
+
+
+async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[str, Any]] | None:
+    """Play a job whose task is not proved yet; returns the proved task and the row. None if the
+    rollout does not prove it, for whatever reason: :func:`~synth.core.validation.prove.prove` tells.
+
+    The rollout has neither wrappers nor middlewares, and the model is the plain expert.
+    """
+    started = time.perf_counter()
+    try:
+        with (
+            context.templates.use(job.task.universe) as template,
+            Episode(
+                job.task, context.world, template, context.limits, user=context.user, seed=job.seed
+            ) as episode,
+        ):
+            proof = PlayedProof(episode, context.world)
+            identity = RolloutIdentity(job.id, job.index, job.seed, job.task.id)
+            agent = episode.agent(proof, context.agent, identity=identity)
+            run = await agent.run(episode.messages, None if episode.user is None else proof.say)
+            episode.said = sanitize(run.said)[0]
+            episode.task = proof.settle(run, template, context.limits)
+            score = await episode.scored()
+            latency_s = time.perf_counter() - started
+            result = RolloutResult(
+                run, score, episode, agent.tools, segments(agent.memory), latency_s
+            )
+            row = to_row(replace(job, task=episode.task), context, result)
+            return (episode.task, row) if score.solved else None
+    except (SynthError, EnvsError):
+        return None
 
 
 async def probe(job: Job, context: RolloutContext) -> Completion | None:

@@ -26,6 +26,7 @@ from synth.core.dataset.store.wire import encode, to_wire
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
+from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.runner.build import (
     build_middleware,
     build_model,
@@ -41,6 +42,8 @@ from synth.core.runner.provenance import check_installed
 from synth.core.runner.setup import RunSpec, WorkerSetup
 from synth.core.runner.totals import spent, stats_of
 from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant
+from synth.core.types.renaming import renaming_of
+from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.prove import prove
 from synth.errors import (
     ModelAuthError,
@@ -50,8 +53,8 @@ from synth.errors import (
     TaskError,
 )
 from synth.plugins import resolve
-from synth.rollout import PartialUsage, RolloutContext, play, probe
-from synth.task import Job
+from synth.rollout import PartialUsage, RolloutContext, play, play_as_proof, probe
+from synth.task import Job, Task
 
 if TYPE_CHECKING:
     from synth.core.runner.audit_files import AuditLog
@@ -249,9 +252,7 @@ class Worker:
         try:
             if work.task is not None:
                 async with self._proofs:
-                    with context.templates.use(work.task.universe) as template:
-                        proved = await prove(work.task, context.world, template, context.limits)
-                return Delivery(work.index, "proved", task=proved)
+                    return await self._prove(work.index, work.task, work.job, context)
             assert work.job is not None
             if work.probe:
                 return await self._probe(work.index, work.job, context)
@@ -288,6 +289,29 @@ class Worker:
         # A bug of ours or of an extension becomes typed data, never a dead worker.
         except BaseException as error:
             return self._unexpected(work, error, usage)
+
+    async def _prove(
+        self, index: int, task: Task, job: Job | None, context: RolloutContext
+    ) -> Delivery:
+        """Prove a task, by playing its job if the plain expert plays it with nothing around it."""
+        played = None
+        if job is not None and self._proves_by_playing(task, context):
+            played = await play_as_proof(job, context)
+        if played is not None:
+            proved, row = played
+            return Delivery(index, "proved", self._encoded(row), proved, stats=stats_of(row))
+        with context.templates.use(task.universe) as template:
+            proved = await prove(task, context.world, template, context.limits)
+        return Delivery(index, "proved", task=proved)
+
+    def _proves_by_playing(self, task: Task, context: RolloutContext) -> bool:
+        """True if a rollout of the task is what its proof does: the plain expert and the scripted
+        user, nothing around them, and the task in its own names and in one piece.
+        """
+        expert = isinstance(context.model, ScriptedModel) and context.model.plays_gold
+        plain = expert and isinstance(context.user, ScriptedUser) and context.audit is None
+        whole = renaming_of(task) is None and not task.parts
+        return plain and whole and _asks_nobody(self._setup.spec)
 
     async def _probe(self, index: int, job: Job, context: RolloutContext) -> Delivery:
         """Send the first prompt of a job; what the endpoint says against it is a result."""

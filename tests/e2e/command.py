@@ -18,6 +18,9 @@ from synth.core.dataset.store.wire import VOLATILE
 
 COMMAND = [sys.executable, "-m", "synth"]
 
+APART = "budget.turns=1000000"
+"""With a budget, the expert's rollouts begin after all proofs, and are played apart from them."""
+
 
 def synth(
     *arguments: str, cwd: Path, env: dict[str, str] | None = None, timeout: float = 300

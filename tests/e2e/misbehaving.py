@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.e2e.command import COMMAND
+from tests.e2e.command import APART, COMMAND
 from tests.e2e.test_kill import kill_all
 
 ITEMS = 60
@@ -102,6 +102,8 @@ class Place:
         starts it.
         """
         new = () if "--resume" in arguments else (f"env.path={self.world}",)
+        if new and not any(each.startswith("budget.") for each in arguments):
+            new += (APART,)
         if new and not any(each.startswith("tasks.count=") for each in arguments):
             new += ("tasks.count=60",)
         process = subprocess.Popen(

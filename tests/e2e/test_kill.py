@@ -12,10 +12,12 @@ import subprocess
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from tests.e2e.command import COMMAND, stable_rows, synth
+from synth.core.dataset.store.journal import Segment
+from tests.e2e.command import APART, COMMAND, stable_rows, synth
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -113,15 +115,40 @@ def assert_equal_runs(cwd: Path, jobs: int) -> None:
 
 
 def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
-    options = ("tasks.count=120", "seed=5", "output.rows_per_shard=16", "runtime=inline")
+    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=16", "runtime=inline")
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
     assert disturbed(tmp_path, options, kills=3, rows=24, seed=1) >= 2
     assert_equal_runs(tmp_path, 120)
 
 
+def test_a_run_killed_in_its_proofs_goes_on_with_what_is_proved_and_played(tmp_path: Path):
+    options = ("env=library", "tasks.count=40", "seed=5", "runtime=inline")
+    assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
+    process = start("run", *options, "output.dir=killed", cwd=tmp_path)
+    log = tmp_path / "killed/.synth/proofs/proofs.log"
+    while process.poll() is None and not (log.exists() and log.stat().st_size):
+        time.sleep(0.001)
+    kill_all(process.pid)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    segment = Segment(log)
+    begun = len(segment.frames)
+    segment.close()
+    assert 0 < begun < 40
+    assert rows_so_far(tmp_path / "killed") == 0
+    damaged = log.read_bytes()[:-1]
+    log.write_bytes(damaged)
+    resumed = synth("run", "--resume", "killed", cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert_equal_runs(tmp_path, 40)
+    tasks = [pq.read_table(tmp_path / name / "tasks.parquet") for name in ("killed", "whole")]
+    assert tasks[0] == tasks[1]
+    assert not log.parent.exists()
+
+
 @pytest.mark.ray
 def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
-    options = ("tasks.count=160", "seed=5", "output.rows_per_shard=64")
+    options = (APART, "tasks.count=160", "seed=5", "output.rows_per_shard=64")
     assert (
         synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
     )
@@ -145,7 +172,7 @@ def command_line(pid: int) -> bytes:
 
 @pytest.mark.ray
 def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
-    options = ("tasks.count=160", "seed=5", "output.rows_per_shard=64")
+    options = (APART, "tasks.count=160", "seed=5", "output.rows_per_shard=64")
     assert (
         synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
     )
@@ -167,7 +194,7 @@ def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
 @pytest.mark.long
 @pytest.mark.ray
 def test_ten_kills_of_three_thousand_tasks(tmp_path: Path):
-    options = ("tasks.count=3000", "seed=7", "output.rows_per_shard=256")
+    options = (APART, "tasks.count=3000", "seed=7", "output.rows_per_shard=256")
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path, timeout=900).returncode == 0
     assert disturbed(tmp_path, options, kills=10, rows=280, seed=2) == 10
     assert_equal_runs(tmp_path, 3000)

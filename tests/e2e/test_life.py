@@ -68,6 +68,16 @@ def test_the_second_interrupt_ends_a_tool_that_does_not_return(place: Place, how
     assert place.count() == before + 60 - kept, "what is kept is not run again"
 
 
+@pytest.mark.parametrize("samples", [1, 2])
+def test_a_rollout_of_the_expert_is_the_proof_of_its_task(place: Place, samples: int):
+    code, _, said = place.run(
+        *("runtime=inline", "budget.minutes=60", "output.dir=out", f"tasks.samples={samples}")
+    )
+    assert code == 0, said
+    assert Dataset.open(place.home / "out").count == 60 * samples
+    assert place.count() == 60 * samples, "each call of gold is made once for each rollout"
+
+
 @pytest.mark.ray
 def test_two_interrupts_stop_at_once_without_a_traceback(place: Place):
     process = place.start("output.dir=out", "runtime.workers=1", PACE="0.2")

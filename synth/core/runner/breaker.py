@@ -30,6 +30,10 @@ class Budget:
         if config.turns is not None:
             yield totals.turns, config.turns, f"{config.turns:,} turns", "turns"
 
+    @property
+    def is_set(self) -> bool:
+        return any(self._spent())
+
     def reached(self) -> str | None:
         """The reason to spend no more; None while the budget lasts."""
         return next(
@@ -62,7 +66,7 @@ class Budget:
             return True
         done = self._totals.rows + self._totals.failed
         if not done:
-            return in_flight < FIRST or not any(self._spent())
+            return in_flight < FIRST or not self.is_set
         return all(
             spent + (in_flight + 1) * spent / done <= limit for spent, limit, *_ in self._spent()
         )

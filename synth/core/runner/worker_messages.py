@@ -70,7 +70,8 @@ class UsageReport:
 class Assignment:
     """Work for one place in the plan: a rollout to play (``job``) or a task to prove (``task``).
 
-    Of a ``probe`` only the first prompt of the job is sent.
+    With both, the task may be proved by playing the job. Of a ``probe`` only the first prompt of
+    the job is sent.
     """
 
     index: int
@@ -83,7 +84,7 @@ class Assignment:
 class Delivery:
     """Result of one assignment.
 
-    ``row`` is an encoded row of the dataset. ``stats`` are the figures that the run's totals need,
+    ``row`` is an encoded row of the dataset, also of a task that was proved by playing. ``stats`` are the figures that the run's totals need,
     of a row or of a rollout that broke; None if nothing is known. ``fatal`` stops the run.
     ``probed`` has an ``error_type`` if the endpoint refused.
     ``fault`` tells an endpoint's error, and among those a refusal of the request, from others.

@@ -16,7 +16,7 @@ from envs.types import Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
-from synth.core.models.scripted.expert import GoldStuckError, ScriptedModel
+from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
 from synth.core.tasks.parts import joined_end, joined_gold, without_repeats
@@ -37,8 +37,7 @@ from synth.core.users.scripted.proposal import Turn
 from synth.core.validation.base import branches_taken, fault, validations_of
 from synth.core.validation.gold_reply import Stated, gold_reply
 from synth.episode import Episode
-from synth.errors import TaskError
-from synth.evidence import Query
+from synth.errors import SynthError, TaskError
 from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.task import GoldEnd, Task
 from synth.user import UserTurn
@@ -105,22 +104,63 @@ async def _prove_own(
         return await _prove_parts(task, world, template, limits)
     try:
         with Episode(task, world, template, limits) as episode:
-            oracle = _ask_oracle(task, world, episode.evidence().query)
+            oracle = _ask_oracle(task, world, episode)
             gold = await _play_gold(episode, world)
-            task = replace(task, gold=branches_taken(task.gold, gold.taken))
-            _check_calls(task, gold, oracle)
-            proved = replace(task, oracle=oracle, end=_end_of(gold, oracle))
+            proved = _with_end(task, gold, oracle)
             if message := shortfall(proved, gold, world):
                 raise _Refuted(f"gold does not earn the full reward: {message}", "gold")
-            if proved.rules.alternatives and proved.end is not None and proved.end.writes:
-                if message := _not_accepted(replace(gold.evidence, task=proved)):
-                    message = f"gold's own end is none that `alternatives` allows: {message}"
-                    raise _Refuted(message, "alternatives")
-                _check_idle(proved, world, template, limits)
+            _check_alternatives(proved, gold, world, template, limits)
     except _Refuted as error:
         message = f"{error.message} (task {task.id}, slots {dict(task.slots)})"
         raise fault(task, world, message, *error.words) from None
     return proved, gold
+
+
+def _with_end(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Task:
+    """The task with the end of its gold, whose calls are checked."""
+    task = replace(task, gold=branches_taken(task.gold, gold.taken))
+    _check_calls(task, gold, oracle)
+    return replace(task, oracle=oracle, end=_end_of(gold, oracle))
+
+
+def _check_alternatives(
+    task: Task, gold: GoldRun, world: World, template: Template, limits: Limits | None
+) -> None:
+    """Check that `alternatives` allows gold's end, and not the end of an idle agent."""
+    if not task.rules.alternatives or task.end is None or not task.end.writes:
+        return
+    if message := _not_accepted(replace(gold.evidence, task=task)):
+        message = f"gold's own end is none that `alternatives` allows: {message}"
+        raise _Refuted(message, "alternatives")
+    _check_idle(task, world, template, limits)
+
+
+class PlayedProof(ScriptedModel):
+    """The proof of a task by a rollout of the expert in an open episode, which is judged apart.
+
+    The rollout begins with it: the oracle is asked at once. Only a task that plays in its own
+    names and has no parts can be proved so. It raises SynthError where :func:`prove` would.
+    """
+
+    def __init__(self, episode: Episode, world: World) -> None:
+        super().__init__(retries=None)
+        self._episode, self._world = episode, world
+        self._oracle = _ask_oracle(episode.task, world, episode)
+
+    def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:
+        self._expert = super().start(task, tools, seed)
+        return self._expert
+
+    async def say(self, text: str, acts: Sequence[Act] = ()) -> UserTurn:
+        """Speak to the episode's user, who has to answer as gold expects."""
+        return await _said(self._episode, self._expert, self._world, text, acts)
+
+    def settle(self, run: AgentRun, template: Template, limits: Limits) -> Task:
+        """The proved task of a rollout that ended; gates are not judged here."""
+        gold = _gold_run(run, self._episode, self._expert)
+        task = _with_end(self._episode.task, gold, self._oracle)
+        _check_alternatives(task, gold, self._world, template, limits)
+        return task
 
 
 async def _prove_parts(
@@ -169,7 +209,7 @@ async def _prove_other_order(
             )
 
 
-class _Refuted(Exception):
+class _Refuted(SynthError):
     """A proof that failed. ``words`` are the keys in tasks.yaml, from the outside in, to blame."""
 
     def __init__(self, message: str, *words: str) -> None:
@@ -359,12 +399,7 @@ async def _play_gold(episode: Episode, world: World) -> GoldRun:
     task = episode.task
 
     async def say(text: str, acts: Sequence[Act] = ()) -> UserTurn:
-        turn = await episode.say(text, acts)
-        if (step := expert.talking) is not None and (
-            message := _unanswered(task, step, text, turn)
-        ):
-            raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
-        return turn
+        return await _said(episode, expert, world, text, acts)
 
     try:
         expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
@@ -381,15 +416,22 @@ async def _play_gold(episode: Episode, world: World) -> GoldRun:
         if error.file is None:
             raise fault(task, world, message, "gold", expert.steps[-1].tool) from error
         raise TaskError(message, error.file, error.line, task.family) from error
-    return GoldRun(
-        run,
-        episode.tools,
-        expert.steps,
-        episode.evidence(),
-        expert.stated,
-        expert.saved,
-        expert.taken,
-    )
+    return _gold_run(run, episode, expert)
+
+
+async def _said(
+    episode: Episode, expert: ExpertConversation, world: World, text: str, acts: Sequence[Act]
+) -> UserTurn:
+    """Speak to the user; raises :class:`TaskError` for an answer that gold does not expect."""
+    task, turn = episode.task, await episode.say(text, acts)
+    if (step := expert.talking) is not None and (message := _unanswered(task, step, text, turn)):
+        raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
+    return turn
+
+
+def _gold_run(run: AgentRun, episode: Episode, expert: ExpertConversation) -> GoldRun:
+    evidence, stated = episode.evidence(), expert.stated
+    return GoldRun(run, episode.tools, expert.steps, evidence, stated, expert.saved, expert.taken)
 
 
 def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
@@ -435,13 +477,13 @@ def _oracle_fields(task: Task) -> Mapping[str, str]:
     return {**fields, **named}
 
 
-def _ask_oracle(task: Task, world: World, query: Query) -> dict[str, object]:
+def _ask_oracle(task: Task, world: World, episode: Episode) -> dict[str, object]:
     """The oracles' values before the work: a list for an array field, otherwise the only value of
     the only row.
     """
     if not task.oracle_sql:
         return {}
-    properties = (task.answer or {}).get("properties", {})
+    query, properties = episode.evidence().query, (task.answer or {}).get("properties", {})
     arrays = {
         name for field, name in _oracle_fields(task).items() if properties[field]["type"] == "array"
     }

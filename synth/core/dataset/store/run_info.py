@@ -117,6 +117,11 @@ class RunFiles:
         return self.private / "journal"
 
     @property
+    def proofs(self) -> Path:
+        """Folder of the log of proofs, until tasks.parquet holds them."""
+        return self.private / "proofs"
+
+    @property
     def scratch(self) -> Path:
         """Folder of half-written files; the death of a process can leave one only here."""
         return self.private / "tmp"

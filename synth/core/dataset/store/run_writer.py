@@ -273,6 +273,10 @@ class RunWriter(Closing):
             yield index
             index = self._state.find(_WAITING, index + 1)
 
+    def is_waiting(self, index: int) -> bool:
+        """True for a job without a row or a terminal error."""
+        return self._state[index] == _WAITING
+
     def attempts(self, index: int) -> int:
         """Return the number of attempts at a job that ended in an error, over all sessions of this
         run.

@@ -111,6 +111,8 @@ class ScriptedModel(Model):
     def __init__(self, name: str = "scripted", retries: int | None = RETRIES) -> None:
         self.name = name
         self.retries = retries
+        self.plays_gold = True
+        """True if it plays gold as a proof does, call by call."""
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:
         return ExpertConversation(task, self.retries)

@@ -73,6 +73,7 @@ class FallibleModel(StyledModel):
     ) -> None:
         super().__init__(styles, name, retries)
         self._kinds, self._rate = kinds, rate
+        self.plays_gold = False
         self._drawn: OrderedDict[tuple[str, int], Slip | None] = OrderedDict()
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:

@@ -276,6 +276,7 @@ class StyledModel(ScriptedModel):
     ) -> None:
         super().__init__(name, retries)
         self._styles = styles
+        self.plays_gold = not styles
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:
         if not self._styles:

@@ -1,0 +1,78 @@
+"""The proofs of a run until tasks.parquet holds them, with the rows of rollouts that were proofs.
+
+No row lands before the last proof: a task that fails stops the run. The log survives the death of
+the process, as the journal does: a resume goes on with what is proved and played.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from envs.closing import Closing
+from envs.json_text import compact
+from synth.core.dataset.store.atomic_files import disk
+from synth.core.dataset.store.journal import ROW, Journal, Segment
+from synth.core.foundation.scrubber import Scrubber
+from synth.core.runner.worker_messages import Delivery
+from synth.task import Task
+
+MOST_ROWS: Final = 10_000
+"""Rows that wait for the last proof, about 300 MB; later tasks are proved apart from rollouts."""
+
+
+class ProofLog(Closing):
+    """The log in a folder of its own, for the only writer of a run. It hides the run's secrets."""
+
+    def __init__(self, folder: Path, scrubber: Scrubber) -> None:
+        self._scrubber = scrubber
+        self._journal = Journal(folder)
+        self._path = folder / "proofs.log"
+        self._earlier = self._journal.repair(self._path) if self._path.exists() else None
+
+    def task(self, index: int) -> Task | None:
+        """A task that an earlier session proved; None for any other."""
+        if self._earlier is None or index not in self._earlier.frames:
+            return None
+        return Task.from_json(_read(self._earlier, index)[0])
+
+    def add(self, delivery: Delivery) -> None:
+        """Log a proved task and, if its proof was a rollout, the row."""
+        assert delivery.task is not None
+        known = [delivery.task.to_json(), delivery.stats]
+        head = compact(known).encode()
+        if self._scrubber.in_bytes(head):
+            head = compact(self._scrubber.value(known)).encode()
+        payload = b"".join((len(head).to_bytes(4, "big"), head, delivery.row))
+        with disk(self._path):
+            self._path.parent.mkdir(exist_ok=True)
+        self._journal.append(self._path, ROW, delivery.index, payload)
+
+    def rows(self) -> Iterator[Delivery]:
+        """The rows, each under the index of its task; the log ends with the last one."""
+        if not self._path.exists():
+            return
+        segment = Segment(self._path)
+        for index in sorted(segment.frames):
+            _, stats, row = _read(segment, index)
+            if row:
+                yield Delivery(index, "row", row=row, stats=stats)
+        segment.close()
+        self.close()
+        shutil.rmtree(self._path.parent)
+
+    def close(self) -> None:
+        if self._earlier is not None:
+            self._earlier.close()
+        self._journal.close()
+
+
+def _read(segment: Segment, index: int) -> tuple[Any, Any, bytes]:
+    """The task, the figures and the row of a frame."""
+    payload = segment.read(index)
+    end = 4 + int.from_bytes(payload[:4], "big")
+    task, stats = json.loads(payload[4:end])
+    return task, stats, payload[end:]
