@@ -243,19 +243,6 @@ class Coordinator:
         """
         plan = self.run.plan
         ordered = OrderedTasks()
-        apart = self.spec.asks_endpoint or self.budget.is_set or self.writer.progress.rows
-
-        def work() -> Iterator[Assignment]:
-            for index in range(plan.tasks):
-                if (proved := log.task(index)) is not None:
-                    ordered.put(index, proved)
-                    view.advance()
-                    continue
-                task = plan.task(index)
-                alone = apart or index >= MOST_ROWS
-                job = None if alone else plan.job(index * plan.samples, task)
-                yield Assignment(index, job=job, task=task)
-
         attempts: Counter[int] = Counter()
 
         def sink(delivery: Delivery) -> Assignment | None:
@@ -293,7 +280,8 @@ class Coordinator:
         try:
             self._say(f"proving {_counted(plan.tasks, 'task')}")
             with ProgressView("proving", plan.tasks, 0, self.console) as view:
-                await dispatcher.run(work(), sink, self.stop, ordered.has_room)
+                work = self._to_prove(log, ordered, view)
+                await dispatcher.run(work, sink, self.stop, ordered.has_room)
         finally:
             ordered.end()
             with contextlib.suppress(ProvingStopped):
@@ -309,6 +297,22 @@ class Coordinator:
             )
         if (file := self.directory / TASKS_FILE).exists():
             remember([tasks_part(file, ())])
+
+    def _to_prove(
+        self, log: ProofLog, ordered: OrderedTasks, view: ProgressView
+    ) -> Iterator[Assignment]:
+        """The tasks that the log does not hold; a job beside a task may be played as its proof."""
+        plan = self.run.plan
+        apart = self.spec.asks_endpoint or self.budget.is_set or self.writer.progress.rows
+        for index in range(plan.tasks):
+            if (proved := log.task(index)) is not None:
+                ordered.put(index, proved)
+                view.advance()
+                continue
+            task = plan.task(index)
+            alone = apart or index >= MOST_ROWS
+            job = None if alone else plan.job(index * plan.samples, task)
+            yield Assignment(index, job=job, task=task)
 
     def _account_for_unproved(self) -> None:
         """Name the published tasks that do not prove themselves."""

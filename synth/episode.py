@@ -571,18 +571,20 @@ async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:
 
 
 def _offer(boxes: Sequence[Toolbox]) -> tuple[list[dict[str, Any]], Mapping[str, ToolInfo]]:
-    """The schemas of the tools, as a model is offered them, and their traits by name."""
-    schemas = [tool.to_openai() for box in boxes for tool in box.tools]
-    return schemas, {name: info for box in boxes for name, info in _infos(box).items()}
+    """The schemas of the tools, as a model is offered them, and their traits by name. They are the
+    player's own.
+    """
+    infos = {name: info for box in boxes for name, info in _infos(box).items()}
+    return json.loads(_offered_text(tuple(boxes))), infos
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _offered_text(boxes: tuple[Toolbox, ...]) -> str:
     """The schemas of the tools as text: what verifiers read, whatever a player does to its own."""
-    return json.dumps(_offer(boxes)[0])
+    return json.dumps([tool.to_openai() for box in boxes for tool in box.tools])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _infos(box: Toolbox) -> Mapping[str, ToolInfo]:
     return {
         tool.name: ToolInfo(tool.name, tool.read_only, tool.risk == "destructive")

@@ -149,10 +149,10 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
 
 
 async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[str, Any]] | None:
-    """Play a job whose task is not proved yet; returns the proved task and the row. None if the
-    rollout does not prove it, for whatever reason: :func:`~synth.core.validation.prove.prove` tells.
+    """Play a job whose task is not proved yet; returns the proved task and the row.
 
-    The rollout has neither wrappers nor middlewares, and the model is the plain expert.
+    None if the rollout does not prove it; the reason is left to
+    :func:`~synth.core.validation.prove.prove`. The rollout has neither wrappers nor middlewares, and the model is the plain expert.
     """
     started = time.perf_counter()
     try:

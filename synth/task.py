@@ -40,6 +40,9 @@ class GoldEnd:
     asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     work: Mapping[str, int] | None = None
 
+    def to_json(self) -> dict[str, Json]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -129,7 +132,7 @@ class Task:
             "gates": [gate.to_json() for gate in self.gates],
             "rules": self.rules.to_json(),
             "user": None if self.user is None else asdict(self.user),
-            "end": None if self.end is None else asdict(self.end),
+            "end": None if self.end is None else self.end.to_json(),
             "parts": [part.to_json() for part in self.parts],
         }
 

@@ -175,20 +175,28 @@ class People:
         """The people whom a tool's arguments or result are about: by their keys under the names of
         key columns, and by their personal data.
         """
-        if isinstance(value, Mapping):
-            data = cast("Mapping[str, Any]", value)
-            found = set[Person]().union(*(self.in_data(inner, key) for key, inner in data.items()))
-            return found | self._by_joint_key(data)
+        found = set[Person]()
+        self._add_people(value, name, found)
+        return found
+
+    def _add_people(self, value: Any, name: str, found: set[Person]) -> None:
         if isinstance(value, (list, tuple)):
-            inner = cast("Sequence[Any]", value)
-            return set[Person]().union(*(self.in_data(item, name) for item in inner))
-        person = self.keys.get(name, {}).get(str(value))
-        if person is not None:
-            return {person}
-        return self.in_text(value) if isinstance(value, str) else set()
+            for item in cast("Sequence[Any]", value):
+                self._add_people(item, name, found)
+        elif not isinstance(value, (str, int)) and isinstance(value, Mapping):
+            data = cast("Mapping[str, Any]", value)
+            for key, inner in data.items():
+                self._add_people(inner, key, found)
+            found |= self._by_joint_key(data)
+        elif name in self.keys and (person := self.keys[name].get(str(value))) is not None:
+            found.add(person)
+        elif isinstance(value, str):
+            found.update(*map(self._meant_in_paragraph, value.split("\n\n")))
 
     def _by_joint_key(self, data: Mapping[str, Any]) -> set[Person]:
         """The people whose key of several columns the data holds."""
+        if not self.joint_keys:
+            return set()
         keys = (
             (known, tuple(str(data[column]) for column in columns))
             for columns, known in self.joint_keys.items()

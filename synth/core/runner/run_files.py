@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -135,7 +134,7 @@ def task_row(task: Task, world: World) -> dict[str, object]:
             "form": task.form,
             "gates": [gate.to_json() for gate in task.gates],
             "oracle": dict(task.oracle),
-            "end": None if task.end is None else asdict(task.end),
+            "end": None if task.end is None else task.end.to_json(),
         },
         "task": task.to_json(),
         "now": task.now,

@@ -84,8 +84,9 @@ class Assignment:
 class Delivery:
     """Result of one assignment.
 
-    ``row`` is an encoded row of the dataset, also of a task that was proved by playing. ``stats`` are the figures that the run's totals need,
-    of a row or of a rollout that broke; None if nothing is known. ``fatal`` stops the run.
+    ``row`` is an encoded row of the dataset, also of a task that was proved by playing. ``stats``
+    are the figures that the run's totals need, of a row or of a rollout that broke; None if nothing
+    is known. ``fatal`` stops the run.
     ``probed`` has an ``error_type`` if the endpoint refused.
     ``fault`` tells an endpoint's error, and among those a refusal of the request, from others.
     """
