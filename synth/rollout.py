@@ -152,7 +152,8 @@ async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[s
     """Play a job whose task is not proved yet; returns the proved task and the row.
 
     None if the rollout does not prove it; the reason is left to
-    :func:`~synth.core.validation.prove.prove`. The rollout has neither wrappers nor middlewares, and the model is the plain expert.
+    :func:`~synth.core.validation.prove.prove`. The rollout has neither wrappers nor middlewares,
+    and the model is the plain expert.
     """
     started = time.perf_counter()
     try:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import sqlalchemy
 from sqlalchemy.engine import Dialect, make_url
-from sqlalchemy.exc import DBAPIError, InvalidRequestError
+from sqlalchemy.exc import DBAPIError, InvalidRequestError, ResourceClosedError
 from sqlalchemy.pool import NullPool, PoolProxiedConnection
 
 from envs.quoting import quoted
@@ -118,7 +118,9 @@ class ContainedConnection(PoolProxiedConnection):
     def fetch(
         self, sql: str, binds: Mapping[str, object]
     ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]] | None:
-        """Columns and rows of a query; None without ``:name`` parameters. See :func:`fetched`."""
+        """Columns and rows of a statement; None without ``:name`` parameters. No columns: it gives
+        no rows. See :func:`fetched`.
+        """
         return None
 
     def begin(self) -> None:
@@ -249,6 +251,26 @@ def fetched(
     tool call: SQLAlchemy's own way costs more than a small query does. None where only that leads
     there.
     """
+    found = _driven(db, sql, binds)
+    if found is not None and not found[0]:
+        raise ResourceClosedError("the statement gives no rows")
+    return found
+
+
+def executed(db: sqlalchemy.Connection, sql: str, binds: Mapping[str, object]) -> bool:
+    """Execute a statement as :func:`fetched` does, without its rows. False where SQLAlchemy has to:
+    it has forms of its own for dates and decimals.
+    """
+    plain = all(value is None or isinstance(value, _PLAIN) for value in binds.values())
+    return plain and _driven(db, sql, binds) is not None
+
+
+_PLAIN = (str, int, float, bytes)
+
+
+def _driven(
+    db: sqlalchemy.Connection, sql: str, binds: Mapping[str, object]
+) -> tuple[Sequence[str], Sequence[Sequence[Any]]] | None:
     driver: object = db.connection
     if not isinstance(driver, ContainedConnection):
         return None

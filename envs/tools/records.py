@@ -22,7 +22,7 @@ import sqlalchemy
 
 from envs import clock
 from envs.errors import ToolError
-from envs.sandboxes.contained import fetched
+from envs.sandboxes.contained import executed, fetched
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, TextClause
@@ -63,7 +63,8 @@ def first(db: Connection, sql: str, **binds: object) -> Row | None:
 
 def change(db: Connection, sql: str, **binds: object) -> None:
     """Run a statement that writes."""
-    db.execute(_statement(sql), binds)
+    if not executed(db, sql, binds):
+        db.execute(_statement(sql), binds)
 
 
 def now(db: Connection) -> dt.datetime:

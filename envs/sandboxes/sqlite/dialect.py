@@ -14,7 +14,6 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy.dialects.sqlite.base import SQLiteExecutionContext
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.exc import ResourceClosedError
 
 from envs.sandboxes.contained import ContainedConnection, ContainedTransactions, sandbox_engine
 from envs.sandboxes.sqlite import dbapi as apsw_dbapi
@@ -72,7 +71,7 @@ class CallConnection(ContainedConnection):
         try:
             cursor.execute(sql, binds)
             if cursor.description is None:
-                raise ResourceClosedError("the statement gives no rows")
+                return (), ()
             return [column[0] for column in cursor.description], cursor.fetchall()
         finally:
             cursor.close()

@@ -146,6 +146,20 @@ class TestInASandbox:
             told.append(to_result(raised.value, "sqlite", {}))
         assert told[0] == told[1]
 
+    @pytest.mark.parametrize(
+        "value", ["Ada", 3, 2.5, b"x", True, dt.datetime(2026, 3, 2), dt.date(2026, 3, 2)]
+    )
+    def test_a_change_stores_what_sqlalchemy_stores(
+        self, call: sqlalchemy.Connection, value: object
+    ):
+        sql = "UPDATE people SET name = :name WHERE id = :id"
+        records.change(call, sql, name=value, id=1)
+        call.execute(sqlalchemy.text(sql), {"name": value, "id": 2})
+        ours, theirs = records.rows(call, "SELECT name, typeof(name) AS type FROM people")
+        assert ours == theirs
+        with pytest.raises(DBAPIError, match="no such table"):
+            records.change(call, "DELETE FROM nobody WHERE name = :name", name=value)
+
     def test_a_statement_without_rows_is_refused(self, call: sqlalchemy.Connection):
         with pytest.raises(ResourceClosedError, match="gives no rows"):
             records.rows(call, "DELETE FROM people")
