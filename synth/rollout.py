@@ -171,7 +171,7 @@ async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[s
             episode.task = proof.settle(run, template, context.limits)
             score = await episode.scored()
             latency_s = time.perf_counter() - started
-            result = RolloutResult(
+            result = _RolloutResult(
                 run, score, episode, agent.tools, segments(agent.memory), latency_s
             )
             row = to_row(replace(job, task=episode.task), context, result)
