@@ -17,7 +17,7 @@ import pytest
 from envs.metrics import ExecutionMetrics
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import NO_TOOL
-from tests.e2e.command import synth
+from tests.e2e.command import APART, synth
 from tests.e2e.test_kill import disturbed, rows_so_far, start
 
 Json = Any
@@ -98,7 +98,7 @@ def test_every_call_that_reached_the_world_is_there(tmp_path: Path):
 
 
 def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
-    options = ("tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
+    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
     process = start("run", *options, "output.dir=out", cwd=tmp_path)
     while process.poll() is None and rows_so_far(tmp_path / "out") < 25:
         time.sleep(0.02)
@@ -114,7 +114,7 @@ def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
 
 
 def test_a_run_that_was_killed_counts_nothing_twice(tmp_path: Path):
-    options = ("tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
+    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
     assert disturbed(tmp_path, options, kills=3, rows=25, seed=3) >= 1
     whole, killed = manifest(tmp_path / "whole"), manifest(tmp_path / "killed")

@@ -21,7 +21,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.shipped import find_world
 from tests.documents import marked
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import APART, stable_rows, synth
 from tests.e2e.test_kill import assert_equal_runs, disturbed, rows_so_far, start
 from tests.unit import small_world
 
@@ -214,6 +214,7 @@ def test_workers_of_ray_build_the_universes_that_they_need(home: Path):
 MANY = (
     "env.path=world",
     *OPTIONS,
+    APART,
     "tasks.count=720",
     "seed=5",
     "output.rows_per_shard=64",

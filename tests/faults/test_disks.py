@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.command import COMMAND, stable_rows
+from tests.e2e.command import APART, COMMAND, stable_rows
 from tests.faults.promises import promise
 from tests.faults.runs import play, stable
 from tests.unit.small_world import make
@@ -187,7 +187,7 @@ def test_a_directory_that_is_removed(world: Path, make_disk: Callable[[int], Dis
 
 def start_slowly(disk: Disk, world: Path) -> subprocess.Popen[str]:
     """A run of which some rows are written and others not."""
-    words = job(world, disk, "runtime.concurrency=1")
+    words = job(world, disk, "runtime.concurrency=1", APART)
     process = disk.start(*COMMAND, "run", *words, PACE="0.05")
     journal = disk.seen / "run" / ".synth" / "journal"
     while process.poll() is None and not any(file.stat().st_size for file in journal.glob("*.log")):

@@ -1,6 +1,6 @@
 """The proof of one task: gold is played, its end recorded, and an independent oracle asked.
 
-A run proves each of its tasks once, before the first rollout; ``synth check`` adds the attacks.
+A run proves each of its tasks once, before any row of it lands; ``synth check`` adds the attacks.
 """
 
 from __future__ import annotations
