@@ -19,10 +19,10 @@ from synth.core.foundation.credentials import redact
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.report import Screen
 from synth.core.report.transcript import show_error, show_trajectory
-from synth.core.runner.resuming import resume
 from synth.core.runner.run_files import changed
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.launch import launch
+from synth.plugins import resolve
 from synth.prepare import prepare
 
 INTERRUPTED = 130
@@ -53,6 +53,7 @@ def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
 def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
     """Go on with a run. Returns the exit code."""
     console = Console(stderr=True, highlight=False)
+    resume = resolve("synth.core.runner.resuming:resume")
     report = resume(directory, plain_changes(overrides), console, consent_by(trust))
     return conclude(report, as_json=as_json)
 
