@@ -106,8 +106,8 @@ def launch(
             report = coordinator.main()
     except BaseException as error:
         refuted = isinstance(error, TaskError)
-        begun = (directory / TASKS_FILE).exists() or (writer.files.proofs.exists() and not refuted)
-        if begun and not (recorded and _nothing_done(writer)):
+        worth = (directory / TASKS_FILE).exists() or (writer.files.proofs.exists() and not refuted)
+        if worth and not (recorded and _nothing_done(writer)):
             say_how_to_resume(directory, console)
         else:
             withdraw(directory, hooks)
