@@ -43,8 +43,8 @@ BOUNDS = [
 
 WHOLE = [
     Bound("modules in the longest chain of imports", goal=24, now=31),
-    Bound("modules that a default run imports", goal=200, now=330),
-    Bound("lines that a default run imports", goal=28_000, now=49_600),
+    Bound("modules that a default run imports", goal=200, now=333),
+    Bound("lines that a default run imports", goal=28_000, now=49_800),
     Bound("fields of Task", goal=16, now=23),
     Bound("public definitions", goal=1_200, now=2_280),
     Bound("functions that take RunConfig", goal=10, now=10),
