@@ -406,7 +406,7 @@ def _of_another(
     clause: Spoken, values: Sequence[str], by_name: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[ReplyFinding]:
     """A clause that names one of some rows, and amounts that only others have."""
-    named = [name for name in by_name if clause.holds(name)]
+    named = [name for name in by_name if name.strip() and clause.holds(name)]
     named = [name for name in named if not any(name in one != name for one in named)]
     owners = [name for name, row in by_name.items() if any(_has(row, value) for value in values)]
     if len(named) == 1 and owners and named[0] not in owners:
