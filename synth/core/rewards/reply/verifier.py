@@ -104,7 +104,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-26.3"
+RULES = "2026-11-26.4"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
