@@ -1,4 +1,4 @@
-.PHONY: check fix test test-all test-long train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
+.PHONY: check fix test test-all test-long test-debian13 train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -23,6 +23,10 @@ test:
 # Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
 test-all:
 	$(RUN) pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# The quick tests on Debian 13 with Python 3.13; wants root and debootstrap.
+test-debian13:
+	.ci/debian13
 
 test-long:
 	$(RUN) pytest -m long

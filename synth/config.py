@@ -109,9 +109,9 @@ class ModelConfig(EndpointConfig):
     ``kind`` may also be ``scripted`` (the expert that plays the gold solution) or ``replay`` (what
     was said in the run at ``path``). ``mistakes`` are kinds of mistakes
     (:mod:`synth.core.models.scripted.mistakes`) of which the scripted expert makes one in a share
-    of ``mistake_rate`` of its rollouts; the others have a ``style``, drawn by these weights (None:
-    all are terse). ``tool_retries`` is how often it makes a call again that
-    failed for a passing reason.
+    of ``mistake_rate`` of its rollouts (a rate alone: of all kinds; kinds alone: 0.3); the others
+    have a ``style``, drawn by these weights (None: all are terse). ``tool_retries`` is how often it
+    makes a call again that failed for a passing reason.
 
     The rates and the requests at once hold for the run, all workers together. Between
     ``min_concurrency`` and ``max_concurrency`` (None: the rollouts in flight) the endpoint's
@@ -121,7 +121,7 @@ class ModelConfig(EndpointConfig):
     kind: Text = "scripted"
     path: Place | None = None
     mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
-    mistake_rate: Share = 0.3
+    mistake_rate: Share | None = None
     style: Styles | None = None
     tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
     requests_per_minute: Positive | None = None

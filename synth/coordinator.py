@@ -49,11 +49,14 @@ OPEN_SHARDS = 8
 
 @dataclass(frozen=True)
 class Failure:
-    """A kind of failure among the jobs that have no row: how many, and one message of it."""
+    """A kind of failure among the jobs that have no row: how many there are, and the commonest of
+    its ``texts``.
+    """
 
     error_type: str
     message: str
     count: int
+    texts: int = 1
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,7 @@ class Coordinator:
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def _drain(self) -> None:
-        self.stop.reason = "interrupted"
+        self.stop.reason = self._interrupts.reason
         what = _counted(len(self.open_jobs), "rollout") if self.open_jobs else "the work"
         self._say(f"Finishing {what} in flight; Ctrl-C once more stops at once.")
 
@@ -460,17 +463,25 @@ class Coordinator:
 
 
 def failures(directory: Path) -> list[Failure]:
-    """The failures of a run's jobs that have no row, the commonest first.
+    """The failures of a run's jobs that have no row by their type, the commonest first.
 
-    Messages that differ in their numbers only are of one kind.
+    Texts that differ in their numbers only are one text.
     """
-    kinds: dict[tuple[str, str], list[str]] = {}
+    kinds: dict[str, dict[str, list[str]]] = {}
     with Dataset.open(directory) as dataset:
         for error in dataset.errors():
-            kind = (error["error_type"], re.sub(r"\d+", "0", error["message"]))
-            kinds.setdefault(kind, []).append(error["message"])
-    ordered = sorted(kinds.items(), key=lambda item: -len(item[1]))
-    return [Failure(name, messages[0], len(messages)) for (name, _), messages in ordered]
+            texts = kinds.setdefault(error["error_type"], {})
+            texts.setdefault(re.sub(r"\d+", "0", error["message"]), []).append(error["message"])
+    found = [
+        Failure(
+            name,
+            max(texts.values(), key=len)[0],
+            sum(len(messages) for messages in texts.values()),
+            len(texts),
+        )
+        for name, texts in kinds.items()
+    ]
+    return sorted(found, key=lambda kind: -kind.count)
 
 
 def _started(workers: int) -> str:

@@ -46,6 +46,17 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed attempt at a request that was made again, after a wait: ``HTTP 429``, 1.5 s."""
+
+    reason: str
+    waited_s: float
+
+    def to_json(self) -> dict[str, object]:
+        return {"reason": self.reason, "waited_s": round(self.waited_s, 3)}
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """One answer of a model, as it emitted it.
 
@@ -54,7 +65,8 @@ class Completion:
     refusal, ``cost_usd`` None where the price is unknown, ``provider`` whatever else
     the endpoint said that is kept. ``train`` is False for a turn that was made wrong on purpose: it
     stays in the conversation, and nothing is trained on it. ``acts`` are the turn's acts as data,
-    for the user only: no message and no export holds them.
+    for the user only: no message and no export holds them. ``retries`` are the attempts that failed
+    before this answer came.
     """
 
     content: str = ""
@@ -69,6 +81,7 @@ class Completion:
     provider: Mapping[str, Any] = field(default_factory=dict[str, Any])
     train: bool = True
     acts: Sequence[Act] = ()
+    retries: Sequence[Retry] = ()
 
 
 OnDelta = Callable[[Delta], None]

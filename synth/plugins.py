@@ -81,6 +81,13 @@ class NoOptions:
 WORLDS = ExtensionPoint("world", "synth.worlds", {})
 """Folders with a world; an entry point names the package that holds the folder's files."""
 
+WORLD_PLACES = ExtensionPoint(
+    "world place", "synth.world_places", {"hf": "synth.ext.hub.worlds:fetch"}
+)
+"""Where worlds named ``PLACE:NAME`` are fetched from, by functions of the name that return a folder
+to whose code somebody has consented. Internal.
+"""
+
 TASK_SOURCES = ExtensionPoint(
     "task source",
     "synth.task_sources",

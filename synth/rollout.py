@@ -240,6 +240,7 @@ def to_row(job: Job, context: RolloutContext, result: _RolloutResult) -> dict[st
             "cached_tokens": result.run.usage.cached_tokens,
             "reasoning_tokens": result.run.usage.reasoning_tokens,
             "latency_s": round(result.latency_s, 6),
+            "retries": [retry.to_json() for retry in result.run.retries],
             "user_model": None if result.episode.user is None else result.episode.user.name,
             "model": context.model.name,
             "sampling": context.sampling.to_json(),

@@ -168,6 +168,9 @@ def row(index: int, **columns: Json) -> dict[str, Json]:
         "narrated_turns": None,
         "notes": None,
         "middleware_tools": [],
+        "retries": [],
+        "review": None,
+        "review_note": None,
     }
     assert columns.keys() <= plain.keys()
     return plain | columns

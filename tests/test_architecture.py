@@ -206,6 +206,10 @@ LAZY = {
     ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
     (
+        "synth/core/dataset/reader.py",
+        "synth.core.dataset.reviews:Reviews",
+    ): "no run has reviews yet",
+    (
         "synth/core/dataset/upload.py",
         "synth.core.dataset.fsspec_filesystem:open_url",
     ): "fsspec is an extra",
@@ -256,7 +260,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.cli.dry_run:show"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
-    ("synth/core/cli/check.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
+    ("synth/core/cli/checking.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,

@@ -106,17 +106,6 @@ def test_the_row_of_the_docs_is_what_inspect_shows(tmp_path: Path):
     )
 
 
-def test_the_recording_is_of_the_first_command():
-    """``python -m tests.bench.first_command`` makes it again."""
-    from tests.bench.first_command import COMMAND
-
-    page = TEXTS["docs/getting-started.md"]
-    recording = page.partition("<!-- recording -->")[2].partition("\n```\n")[0]
-    assert f"```text\n$ {COMMAND}\n" in recording
-    assert recording.endswith("exit code 0")
-    assert block_with("sh", "--frozen synth run").strip() == COMMAND
-
-
 def test_the_python_of_the_readme_runs(tmp_path: Path):
     code = block_with("python", "episode.say")
     done = subprocess.run(

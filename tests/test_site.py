@@ -222,6 +222,16 @@ def test_the_site_is_built_without_a_warning():
     assert done.returncode == 0, done.stdout + done.stderr
     pages = ROOT / "out" / "site"
     assert (pages / "extending" / "engine.html").is_file()
+    listed = re.findall(
+        r"^- \[.+\]\((.+)\)$", (pages / "llms.txt").read_text("utf-8"), re.MULTILINE
+    )
+    assert len(listed) > 50
+    assert all((pages / place).is_file() for place in listed)
+    whole = (pages / "llms-full.md").read_text("utf-8")
+    assert "## Resume" in whole
+    assert len(re.findall(r"^<!-- [\w/.-]+\.md -->$", whole, re.MULTILINE)) == len(listed)
+    index = (pages / "index.html").read_text("utf-8")
+    assert not re.findall(r"(?:src|href)=\"?https?://(?:fonts|img)\.[^\" >]*", index), "offline"
     config = (pages / "reference" / "config.html").read_text("utf-8")
     assert "agent.compaction.context_window" in config
     assert "Make a dataset, or go on with one." in (pages / "reference" / "python.html").read_text(

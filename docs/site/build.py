@@ -129,6 +129,27 @@ class Stage:
             file.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(picture, file)
 
+    def write_for_agents(self, site: Path) -> None:
+        """Write ``llms.txt``, a list of the pages, and ``llms-full.md``, all of them as one."""
+        pages = {
+            place: text
+            for place, text in self.pages.items()
+            if not place.startswith(("source/", "changelog"))
+        }
+        order = sorted(pages, key=lambda place: (place != "index.md", "/" in place, place))
+        titles = {place: _title(pages[place]) for place in order}
+        intro = "# synth\n\n> Verified tool-use training data from real databases.\n\n"
+        whole = "All of it as one page: [llms-full.md](llms-full.md)\n\n## Pages\n\n"
+        listed = [f"- [{titles[place]}]({place.removesuffix('.md')}.html)" for place in order]
+        (site / "llms.txt").write_text(intro + whole + "\n".join(listed) + "\n", "utf-8")
+        texts = [f"<!-- {place} -->\n\n{pages[place].strip()}\n" for place in order]
+        (site / "llms-full.md").write_text("\n".join(texts), "utf-8")
+
+
+def _title(text: str) -> str:
+    found = re.search(r"^#+ (.+)$", text, re.MULTILINE)
+    return found[1] if found else "synth"
+
 
 def _relative(place: str, origin: str) -> str:
     return posixpath.relpath(place, posixpath.dirname(origin) or ".")
@@ -154,6 +175,7 @@ def main() -> int:
     sys.stdout.write(done.stdout + done.stderr)
     if done.returncode or "No issues found" not in done.stdout + done.stderr:
         return 1
+    stage.write_for_agents(ROOT / "out" / "site")
     print(f"{len(stage.pages)} pages in {ROOT / 'out' / 'site'}")
     return 0
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from envs.world.loader import load_world
-from synth.core.cli.check import main, next_step
+from synth.core.cli.check import main
+from synth.core.cli.checking import next_step
 from synth.core.foundation.shipped import examples_dir
 from synth.errors import OperatorError
 from tests.e2e.command import COMMAND, synth

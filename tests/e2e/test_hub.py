@@ -15,6 +15,7 @@ from tests.e2e.command import synth
 from tests.hub_stand_in import TOKEN, Hub, hub
 
 REPO = "acme/library"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +162,59 @@ def test_a_changed_shard_is_found_when_it_is_pulled(run: Path, tmp_path: Path, o
     done = synth("pull", REPO, "back", cwd=tmp_path, env=environment(online, tmp_path))
     assert done.returncode == 2
     assert "is not what the manifest describes" in done.stderr
+
+
+def world_on_the_hub(online: Hub, home: Path) -> Path:
+    """A world of one's own, pushed."""
+    world = Path(shutil.copytree(EXAMPLES / "library", home / "reading_room"))
+    tools = world / "executors.py"
+    tools.write_text(tools.read_text("utf-8") + "\n# ours\n", "utf-8")  # else it is installed here
+    words = ("push", "reading_room", "acme/reading-room", "--license", "cc-by-4.0")
+    done = synth(*words, "--personal-data-reviewed", cwd=home, env=environment(online, home))
+    assert done.returncode == 0, done.stderr
+    assert "next: synth run env=hf:acme/reading-room" in done.stdout
+    return world
+
+
+def test_a_world_goes_there_with_a_card_of_tools_families_and_proofs(tmp_path: Path, online: Hub):
+    world = world_on_the_hub(online, tmp_path)
+    files = online.files["acme/reading-room"]
+    card = files["README.md"].decode()
+    header = yaml.safe_load(card.split("---")[1])
+    assert header["license"] == "cc-by-4.0"
+    assert "synth-world" in header["tags"]
+    assert "| `lend` | writes |" in card
+    assert "| `lend_book` |" in card
+    assert "Proved by `synth check`" in card
+    assert files["WORLD.md"] == (world / "README.md").read_bytes()
+
+
+def test_a_world_of_the_hub_is_played_once_somebody_trusts_it(tmp_path: Path, online: Hub):
+    world_on_the_hub(online, tmp_path)
+    env = environment(online, tmp_path) | {
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
+    job = ("run", "env=hf:acme/reading-room", "tasks.count=4", "runtime=inline")
+    refused = synth(*job, "output.dir=no", cwd=tmp_path, env=env)
+    assert refused.returncode == 2, refused.stdout + refused.stderr
+    assert "was not made on this machine" in refused.stderr
+    assert not (tmp_path / "no").exists()
+    done = synth(*job, "output.dir=yes", "--trust", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    (row, *_) = Dataset.open(tmp_path / "yes").rows(["env", "reward"])
+    assert row == {"env": "reading-room", "reward": 1.0}
+    again = synth(*job, "output.dir=again", cwd=tmp_path, env=env)
+    assert again.returncode == 0, "consent is remembered\n" + again.stderr
+    shown = synth("check", "hf:acme/reading-room", "--tasks", "1", cwd=tmp_path, env=env)
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_a_world_that_does_not_prove_itself_is_not_published(tmp_path: Path, online: Hub):
+    world = Path(shutil.copytree(EXAMPLES / "library", tmp_path / "broken"))
+    policy = world / "tasks.yaml"
+    policy.write_text(policy.read_text("utf-8").replace("- lend:", "- renew:", 1), "utf-8")
+    words = ("push", "broken", "acme/broken", "--license", "cc-by-4.0")
+    done = synth(*words, cwd=tmp_path, env=environment(online, tmp_path))
+    assert done.returncode != 0
+    assert "acme/broken" not in online.files

@@ -4,13 +4,18 @@ lost.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import random
 import signal
 import subprocess
+import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,6 +194,61 @@ def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
     assert Dataset.open(tmp_path / "killed").count == manifest["counts"]["rows"]
     assert synth("run", "--resume", "killed", cwd=tmp_path).returncode == 0
     assert_equal_runs(tmp_path, 160)
+
+
+def begun(
+    tmp_path: Path, meanwhile: Callable[[], object] = lambda: None, **how: Any
+) -> subprocess.Popen[str]:
+    """A run in one process, of which 20 rollouts have ended."""
+    command = [*COMMAND, "run", "tasks.count=1500", "runtime=inline", "output.dir=run"]
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, **how)
+    while process.poll() is None and rows_so_far(tmp_path / "run") < 20:
+        time.sleep(0.05)
+        meanwhile()
+    assert process.poll() is None, "it ended before it could be disturbed"
+    return process
+
+
+def test_a_closed_terminal_drains_the_run(tmp_path: Path):
+    """Issue 38: SIGHUP ended a run without words."""
+    ours, theirs = os.openpty()
+
+    def own_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def read() -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(ours, 1 << 20)
+
+    os.set_blocking(ours, False)
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    process = begun(tmp_path, read, preexec_fn=own_terminal, **ends)
+    os.close(theirs)
+    os.close(ours)
+    assert process.wait(timeout=120) == 130
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["stopped"] == "interrupted: the terminal was closed"
+    assert 20 <= manifest["counts"]["rows"] < 1500
+
+
+def test_without_a_terminal_to_lose_a_hangup_has_words(tmp_path: Path):
+    process = begun(tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.send_signal(signal.SIGHUP)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "in flight; Ctrl-C once more stops at once" in said
+    assert "next: synth run --resume run" in said
+
+
+def test_a_quit_stops_at_once_and_says_how_to_go_on(tmp_path: Path):
+    """Issue 38: SIGQUIT was ignored."""
+    process = begun(tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process.send_signal(signal.SIGQUIT)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "What has finished is kept. Go on with: synth run --resume" in said
+    assert not (tmp_path / "run" / "manifest.json").exists()
 
 
 @pytest.mark.long

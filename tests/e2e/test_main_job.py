@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows, synth
 
 JOB = ("run", "tasks.count=48", "tasks.samples=2", "seed=7", "output.rows_per_shard=40")
@@ -123,3 +124,17 @@ def test_the_directory_is_complete_and_holds_no_path_or_key_of_the_machine(runs:
     assert {"README.md", "data", "tasks.parquet", "world", "config.yaml", "manifest.json"} <= names
     assert len(list((runs["two"] / "world").glob("*.tar.zst"))) == 1
     assert pq.read_metadata(runs["two"] / "tasks.parquet").num_rows == 48
+
+
+@pytest.mark.parametrize("world", ["ehr_db", "shop"])
+def test_nobody_says_done_who_changed_nothing(world: str, tmp_path: Path):
+    """Issue 38: the expert said "Done." after a refusal."""
+    job = (f"env={world}", "tasks.count=60", "runtime=inline", "output.dir=run")
+    assert synth("run", *job, cwd=tmp_path).returncode == 0
+    last = [
+        next(one["content"] for one in reversed(row["messages"]) if one["role"] == "assistant")
+        for row in Dataset.open(tmp_path / "run").rows(["messages", "state_diff"])
+        if not row["state_diff"]
+    ]
+    assert len(last) > 5
+    assert not [text for text in last if text.startswith(("Done", "All done", "That is done"))]

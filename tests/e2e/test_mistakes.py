@@ -195,3 +195,19 @@ def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: P
             len(message.get("tool_calls") or ()) > 1 for row in rows for message in row["messages"]
         )
         assert together or world == "shop", "only few families of the shop have reads to join"
+
+
+def test_a_rate_alone_makes_mistakes_of_all_kinds(tmp_path: Path):
+    """Issue 38: `model.mistake_rate=0.4` alone did nothing, without a word."""
+    job = ("env=library", "tasks.count=12", "runtime=inline", "output.dir=run")
+    done = synth("run", *job, "model.mistake_rate=1.0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(Dataset.open(tmp_path / "run").rows(["reward", "provider_fields"]))
+    made = {
+        fields["mistake"]["kind"]
+        for row in rows
+        for fields in row["provider_fields"]
+        if "mistake" in fields
+    }
+    assert len(made) > 1
+    assert any(row["reward"] < 1 for row in rows)

@@ -75,7 +75,10 @@ FILES = [
 def test_a_dry_run_writes_nothing(tmp_path: Path):
     shown = synth("new", "kiosk", "--from", str(SCHEMATA / "kiosk.sql"), "--dry-run", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    assert "drafts of families" in shown.stdout
+    count = re.search(r"(\d+) drafts of families, to be proved:\n((?:  .*\n)+)", shown.stdout)
+    assert count is not None, shown.stdout
+    families = re.findall(r"[:,] (\w+)", count[2])
+    assert len(families) == int(count[1]) > 1, "issue 38: a dry run names the families"
     assert not list(tmp_path.iterdir())
 
 

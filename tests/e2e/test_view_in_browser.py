@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from synth.core.dataset.reader import Dataset
 from synth.ext.view.cli import ViewServer, main
 from tests.e2e import chromium
 from tests.e2e.chromium import opened
@@ -231,6 +232,33 @@ def test_a_server_takes_sql_and_explains_what_it_cannot_read(browser: Any, tmp_p
         box.press("Enter")
         sync_api.expect(page.locator(".count")).to_contain_text("num_turnz")
         context.close()
+
+
+def test_two_keys_and_a_note_review_the_open_row(browser: Any, tmp_path: Path):
+    """Issue 38: accept, reject and a note are columns of the dataset."""
+    run = write_run(tmp_path / "run", all_kinds())
+    with serving(run) as url:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_selector("body[data-ready]")
+        page.wait_for_selector(".headline")
+        page.keyboard.press("a")
+        sync_api.expect(page.locator(".detail .pill", has_text="review: accept")).to_be_visible()
+        page.keyboard.press("j")
+        page.wait_for_selector(".headline")
+        page.keyboard.press("x")
+        sync_api.expect(page.locator(".detail .pill", has_text="review: reject")).to_be_visible()
+        page.locator("input[aria-label=Note]").fill("no such patient")
+        page.locator("input[aria-label=Note]").press("Enter")
+        sync_api.expect(page.locator("input[aria-label=Note]")).to_have_value("no such patient")
+        box = page.locator("input[aria-label='SQL condition over the columns']")
+        box.fill("review = 'reject'")
+        box.press("Enter")
+        sync_api.expect(page.locator(".count")).to_contain_text("1 of 6")
+        context.close()
+    found = [(one["review"], one["review_note"]) for one in Dataset.open(run).rows()]
+    assert found[:3] == [("accept", None), ("reject", "no such patient"), (None, None)]
 
 
 @pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from envs.types import ErrorStyle, ToolOutcome
 from synth.core.models.emission import known_usage
 from synth.core.types.events import RecordedEvent, Usage, UserTurnEvent
-from synth.model import Completion
+from synth.model import Completion, Retry
 from synth.task import Message
 from synth.user import UserTurn
 from synth.verdict import StopReason
@@ -94,6 +94,12 @@ class AgentRun:
     def cost_usd(self) -> float | None:
         """Cost in US dollars if the price of every completion is known, else None."""
         return _cost([*self.completions, *self.side])
+
+    @property
+    def retries(self) -> list[Retry]:
+        """Failed attempts at requests to the models that were made again."""
+        answers = [*self.completions, *self.side, *self.approver]
+        return [retry for completion in answers for retry in completion.retries]
 
     @property
     def user_usage(self) -> Usage:

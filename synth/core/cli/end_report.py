@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from synth.coordinator import Failure, RunReport
+from synth.coordinator import RunReport
 from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.foundation.standard_output import say
 from synth.verdict import StopReason
@@ -32,7 +32,7 @@ def conclude(report: RunReport, *, as_json: bool) -> int:
 
 def exit_code(report: RunReport) -> int:
     """0 complete, 3 partial, empty or not uploaded, 130 interrupted."""
-    if report.reason == "interrupted":
+    if (report.reason or "").startswith("interrupted"):
         return INTERRUPTED
     short = report.status == "partial" or not report.totals.rows or report.upload_problem
     return PARTIAL if short else 0
@@ -55,9 +55,15 @@ def to_json(report: RunReport) -> dict[str, object]:
         "cost_usd": totals.cost_usd if totals.cost_known else None,
         "stop_reasons": {str(name): count for name, count in totals.stop_reasons.items()},
         "failures": [
-            {"type": kind.error_type, "count": kind.count, "message": kind.message}
+            {
+                "type": kind.error_type,
+                "count": kind.count,
+                "texts": kind.texts,
+                "message": kind.message,
+            }
             for kind in report.failures
         ],
+        "retries": totals.retries.to_json(),
         "tools": report.tools.to_json(),
         "warnings": list(report.warnings),
         "uploaded": report.uploaded,
@@ -66,13 +72,15 @@ def to_json(report: RunReport) -> dict[str, object]:
 
 
 def _lines(report: RunReport) -> Iterator[str]:
-    totals, where = report.totals, shlex.quote(_relative(report.directory))
+    totals, where = report.totals, shlex.quote(relative(report.directory))
     yield (
         f"{_headline(report)}: {totals.rows} of {report.planned} rollouts in {where}"
         f" ({report.seconds:.1f} s){_rewards(report)}"
     )
     if totals.tokens:
         yield f"{totals.tokens:,} tokens, cost {totals.cost()}"
+    if totals.retries.reasons:
+        yield f"requests made again: {totals.retries}"
     if ran := _tool_calls(report.tools):
         yield ran
     if stopped := _stop_reasons(report):
@@ -90,19 +98,24 @@ def _lines(report: RunReport) -> Iterator[str]:
 
 
 def _headline(report: RunReport) -> str:
-    """The status, and what is wrong with the whole of it."""
-    totals = report.totals
-    if report.status == "complete" and not totals.rows:
+    """The status, or what is wrong with the whole of it."""
+    if report.status == "complete" and not report.totals.rows:
         return "empty"
-    overflown = totals.stop_reasons[StopReason.CONTEXT_OVERFLOW]
-    if totals.rows and overflown == totals.rows:
-        return f"{report.status}, but every conversation outgrew the model's context"
+    problem = _problem(report)
+    if problem and report.status == "partial":
+        return f"partial; {problem}"
+    return problem or report.status
+
+
+def _problem(report: RunReport) -> str:
+    totals = report.totals
+    if totals.rows and totals.stop_reasons[StopReason.CONTEXT_OVERFLOW] == totals.rows:
+        return "every conversation outgrew the model's context"
     if totals.scored and totals.reward == 0:
-        return f"{report.status}, but no rollout has a reward above 0"
+        return "no rollout has a reward above 0"
     if report.given_up:
-        rollouts = "1 rollout is" if report.given_up == 1 else f"{report.given_up:,} rollouts are"
-        return f"{report.status}, but {rollouts} given up"
-    return report.status
+        return f"{report.given_up:,} rollout{'s' if report.given_up > 1 else ''} given up"
+    return ""
 
 
 def _rewards(report: RunReport) -> str:
@@ -124,17 +137,13 @@ def _failures(report: RunReport) -> Iterator[str]:
     if not missing:
         return
     given_up = f", {report.given_up:,} of them are given up" if report.given_up else ""
-    yield f"{missing:,} rollouts broke and have no row{given_up}; the commonest failure:"
-    yield _described(report.failures[0])
-    if len(report.failures) > 1:
-        yield f"  and {len(report.failures) - 1} other kinds"
-
-
-def _described(kind: Failure) -> str:
-    message = " ".join(kind.message.split())
-    if len(message) > LONGEST_MESSAGE:
-        message = f"{message[:LONGEST_MESSAGE]} ..."
-    return f"  {kind.count:,} x {kind.error_type}: {message}"
+    yield f"{missing:,} rollout{'s' if missing > 1 else ''} broke and left no row{given_up}:"
+    for kind in report.failures:
+        message = " ".join(kind.message.split())
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[:LONGEST_MESSAGE]} ..."
+        texts = f" (one of {kind.texts:,} texts)" if kind.texts > 1 else ""
+        yield f"  {kind.count:,} x {kind.error_type}{texts}: {message}"
 
 
 def _next(report: RunReport, where: str) -> Iterator[str]:
@@ -166,5 +175,6 @@ def _tool_calls(tools: ToolExecutions) -> str:
     )
 
 
-def _relative(path: Path) -> str:
+def relative(path: Path) -> str:
+    """The path as one would type it here."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

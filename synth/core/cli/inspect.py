@@ -34,10 +34,11 @@ options:
   --failed            list the rows that failed, and the rollouts that broke and have none
   --limit N|0         rows to list; 0 for all (default: 50)
   --columns A,B       the columns to list instead of the usual ones
+  --details           all families and tools, distributions, variety
   --no-pager          with --show: print past the end of the screen
   --json              print JSON
 options, one of these:
-  --where SQL         list the rows that meet a condition over the dataset's columns
+  --where SQL         list the rows that meet a condition over the dataset's columns (extra: query)
   --show ID           print one trajectory: its id, the start of it, or its job index
   --suspect           pass rates of families, and tasks in which samples agree against gold
   --values            the mean reward of the branches of each state, with its interval
@@ -107,12 +108,14 @@ def _inspect(options: Arguments, *, listed: bool) -> None:
         elif options.where is not None or listed:
             _list(dataset, options)
         else:
-            _summary(dataset, as_json=options.json)
+            _summary(dataset, details=options.details, as_json=options.json)
 
 
-def _summary(dataset: Dataset, *, as_json: bool) -> None:
+def _summary(dataset: Dataset, *, as_json: bool, details: bool = False) -> None:
     summary = summarize(dataset)
-    print_document(summary, lambda screen: show_summary(screen, summary), as_json=as_json)
+    print_document(
+        summary, lambda screen: show_summary(screen, summary, details=details), as_json=as_json
+    )
 
 
 def _compare(options: Arguments) -> None:
@@ -120,7 +123,9 @@ def _compare(options: Arguments) -> None:
         document = compare(first, second)
     limit = LISTED if options.limit is None else options.limit
     print_document(
-        document, lambda screen: show_comparison(screen, document, limit), as_json=options.json
+        document,
+        lambda screen: show_comparison(screen, document, limit, details=options.details),
+        as_json=options.json,
     )
 
 

@@ -11,7 +11,7 @@ from envs.errors import EnvsError
 from synth.config import KEYS, from_dict, to_dict
 from synth.coordinator import RunReport
 from synth.core.cli.consent_question import consent_by
-from synth.core.cli.end_report import conclude, exit_code
+from synth.core.cli.end_report import conclude, exit_code, relative
 from synth.core.config.compose import Composed
 from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
@@ -113,7 +113,7 @@ def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
         if exit_code(report) == INTERRUPTED:
             return INTERRUPTED
     if not as_json:
-        _show_points([composed.overrides for composed in jobs], reports)
+        _show_points(jobs, reports)
     failed = [job.directory for job, done in zip(jobs, reports, strict=True) if done is None]
     if failed:
         raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
@@ -123,26 +123,28 @@ def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
 _HEADER = ("status", "rows", "mean reward", "successful", "broke", "cost")
 
 
-def _show_points(points: Sequence[Sequence[str]], reports: Sequence[RunReport | None]) -> None:
-    """Print a line for each point, of which ``points`` holds the overrides.
-
-    A report of None stands for a job that failed.
-    """
-    settings = [_settings(overrides) for overrides in points]
+def _show_points(jobs: Sequence[Composed], reports: Sequence[RunReport | None]) -> None:
+    """Print a line for each point; a report of None stands for a job that failed."""
+    settings = [_settings(composed.overrides) for composed in jobs]
     keys = list(dict.fromkeys(key for setting in settings for key in setting))
     varied = [key for key in keys if len({setting.get(key, "") for setting in settings}) > 1]
     rows = [
-        [*(setting.get(key, "") for key in varied), *_figures(report)]
+        [*(setting.get(key, "") for key in varied), *_figures(report), _where(report)]
         for setting, report in zip(settings, reports, strict=True)
     ]
     screen = Screen()
-    screen.heading(f"{len(points)} points")
+    screen.heading(f"{len(jobs)} points")
     first = len(varied) + 1
-    screen.table([*varied, *_HEADER], rows, right=range(first, first + len(_HEADER) - 1))
+    header = [*varied, *_HEADER, "directory"]
+    screen.table(header, rows, right=range(first, first + len(_HEADER) - 1))
 
 
 def _settings(overrides: Sequence[str]) -> dict[str, str]:
     return {key: value for key, _, value in (line.partition("=") for line in overrides)}
+
+
+def _where(report: RunReport | None) -> str:
+    return "" if report is None else relative(report.directory)
 
 
 def _figures(report: RunReport | None) -> list[str]:

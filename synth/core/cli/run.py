@@ -7,6 +7,7 @@ so that a mistake on the command line is reported at once.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import config_groups, configs_dir, version
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
-from synth.plugins import resolve
+from synth.plugins import WORLD_PLACES, resolve
 
 if TYPE_CHECKING:
     from synth.config import ModelConfig, TasksConfig
@@ -30,7 +31,8 @@ options:
   --dry-run           show plan, estimated tokens and money, one prompt and the tools; call nothing
   --preview N         play N rollouts and show them; keep nothing
   --resume DIR        go on with the run in DIR, under its own config
-  --trust             execute the Python of a run directory from another machine, unasked
+  --trust             execute the Python of a run directory from another machine, or of a world
+                      of the Hub (env=hf:org/name), unasked
   --json              print the report as JSON
 options, as Hydra has them:
   -c, --cfg           print the composed config and stop
@@ -91,6 +93,8 @@ def main(options: Arguments) -> int:
         )
         stdout().write(text)
         return 0
+    if options.trust:
+        _trust_worlds(options.overrides)
     jobs = resolve("synth.core.config.compose:compose")(
         options.overrides,
         multirun=options.multirun,
@@ -114,6 +118,14 @@ def main(options: Arguments) -> int:
         tasks, model, world = job.config.tasks, job.config.model, job.config.world_folder
         print(f"world {world}, {_summary(tasks, model, len(jobs))}", file=sys.stderr, flush=True)
     return int(resolve("synth.core.cli.launching:start")(jobs, as_json=options.json))
+
+
+def _trust_worlds(overrides: Sequence[str]) -> None:
+    """Consent to the worlds that the overrides fetch."""
+    for line in overrides:
+        place, colon, name = line.partition("=")[2].partition(":")
+        if line.startswith(("env=", "env.path=")) and colon and place in WORLD_PLACES.builtin:
+            WORLD_PLACES.load(place)(name, trust=True)
 
 
 def _summary(tasks: TasksConfig, model: ModelConfig, jobs: int) -> str:

@@ -44,6 +44,9 @@ from synth.errors import ConfigProblems
 
 PRIMARY = "run"
 
+_WORLD_ELSEWHERE = re.compile(r"^env=(?=[a-z]+:)")
+"""``env=hf:org/name`` names a place, no config of the group."""
+
 _FROM_ENVIRONMENT = re.compile(r"\boc\.env\s*:\s*['\"]?([A-Za-z_][A-Za-z0-9_]*)")
 _LONG = 16  # a shorter secret may be part of an innocent word
 
@@ -75,6 +78,7 @@ def compose(
     ``hydra.searchpath=[...]``; what ships is found first. ``config_name`` is the primary config.
     Raises ConfigProblems with everything that is wrong with overrides, files and values.
     """
+    overrides = [_WORLD_ELSEWHERE.sub("env.path=", line) for line in overrides]
     with _reading(overrides, multirun, config_dir, config_name) as (_, reading):
         lines = list(reading.problems)
         composed: list[Composed] = []

@@ -270,6 +270,7 @@ def _mistakes(config: Plain) -> Iterator[Finding]:
     model = config["model"]
     for name, whose in (
         ("mistakes", "only the scripted expert makes mistakes when told to; {} makes its own"),
+        ("mistake_rate", "only the scripted expert makes mistakes when told to; {} makes its own"),
         ("style", "the scripted expert's; {} has its own"),
     ):
         if model[name] and model["kind"] != "scripted":

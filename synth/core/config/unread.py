@@ -22,7 +22,6 @@ OVERRIDE = "override"
 """The kind of the entries in an account."""
 
 _SWITCHES: Mapping[str, str] = {
-    "model.mistake_rate": "model.mistakes",
     "database.audit_level": "database.audit",
 }
 """For a key of the core, the key without which nobody reads it."""

@@ -238,7 +238,32 @@ COLUMNS: Final[tuple[Col, ...]] = (
         low=True,
         late=True,
     ),
+    Col(
+        *("review", "str"),
+        "What people say of the row in `synth view --serve`: accept, reject or disputed.",
+        null=True,
+        volatile=True,
+        late=True,
+    ),
+    Col(
+        *("review_note", "str"),
+        "What they note beside it.",
+        null=True,
+        volatile=True,
+        late=True,
+    ),
+    Col(
+        *("retries", "list<json>"),
+        "Attempts at requests to the agent's model that failed and were made again: reason, seconds"
+        " waited.",
+        null=True,
+        volatile=True,
+        late=True,
+    ),
 )
+
+REVIEWED: Final = ("review", "review_note")
+"""What people say of a row: no shard holds it, and a file beside them does."""
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}
 VOLATILE: Final = tuple(col.name for col in COLUMNS if col.volatile)

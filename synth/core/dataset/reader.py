@@ -11,13 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 
 from envs.closing import Closing
 from envs.unreadable import unreadable
 from synth.core.dataset.arrow_schema import SCHEMA, empty, error_values
+from synth.core.dataset.columns import REVIEWED
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.errors_file import read_errors
 from synth.core.dataset.store.journal import Journal, Segment, segment_numbers
@@ -30,6 +31,9 @@ from synth.core.dataset.store.wire import to_values
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
 from synth.plugins import find_module, resolve
+
+if TYPE_CHECKING:
+    from synth.core.dataset.reviews import Reviews
 
 
 class Trajectory(dict[str, Any]):
@@ -243,20 +247,30 @@ class Dataset(Closing):
                 raise DatasetError(f"unknown column {name}{advice}")
         return names
 
-    def _tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
-        return (table for part in self._parts for table in part.tables(names))
+    def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield columns in plan order, one row group at a time."""
+        if not set(REVIEWED) & set(names) or not self.reviews.rows:
+            return (table for part in self._parts for table in part.tables(names))
+        more = list(dict.fromkeys((*names, "trajectory_id")))
+        found = self.reviews
+        return (found.over(table, names) for part in self._parts for table in part.tables(more))
+
+    @property
+    def reviews(self) -> Reviews:
+        """What people say of the rows now."""
+        return resolve("synth.core.dataset.reviews:Reviews").read(self.path)
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows in plan order as one Arrow table."""
         names = self._names(columns)
-        return pa.concat_tables([empty(names).select(names), *self._tables(names)])
+        return pa.concat_tables([empty(names).select(names), *self.tables(names)])
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """Yield all rows in plan order, with JSON columns as Python values; one row group is in
         memory at a time.
         """
         names = self._names(columns)
-        return (row for table in self._tables(names) for row in self._values(table))
+        return (row for table in self.tables(names) for row in self._values(table))
 
     def _values(self, table: pa.Table) -> Iterator[dict[str, Any]]:
         for row in table.to_pylist():
@@ -339,7 +353,7 @@ class Dataset(Closing):
         wanted = sorted(set(positions))
         found: list[pa.Table] = [empty(names).select(names)]
         start = taken = 0
-        for table in self._tables(names):
+        for table in self.tables(names):
             local: list[int] = []
             while taken < len(wanted) and wanted[taken] < start + table.num_rows:
                 local.append(wanted[taken] - start)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+
 from synth.core.dataset.reader import Dataset, Status
+from synth.core.dataset.reviews import Reviews
 from synth.errors import DatasetError
 
 _WORST: Final[tuple[Status, ...]] = ("running", "interrupted", "partial", "complete")
@@ -42,6 +45,14 @@ class CombinedDataset(Dataset):
     @property
     def sealed(self) -> bool:
         return all(dataset.sealed for dataset in self.members)
+
+    def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        return chain.from_iterable(dataset.tables(names) for dataset in self.members)
+
+    @property
+    def reviews(self) -> Reviews:
+        """The reviews of all; a row in two of them counts once."""
+        return Reviews(dict(chain.from_iterable(one.reviews.rows.items() for one in self.members)))
 
     def errors_by_split(self) -> Counter[str]:
         counts = Counter[str]()

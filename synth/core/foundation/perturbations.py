@@ -20,6 +20,9 @@ MistakeKind = Literal[MistakeInAnyWorld, "wrong_sql"]
 MISTAKE_KINDS: tuple[str, ...] = get_args(MistakeInAnyWorld)
 """Those that take no SQL tools."""
 
+USUAL_RATE = 0.3
+"""The share of rollouts with a mistake where only kinds of mistakes are given."""
+
 NO_SCHEMA: Mapping[str, Json] = {}
 
 _DAY = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import OperatorError
-from synth.plugins import WORLDS, Extension, PluginError, find_module
+from synth.plugins import WORLD_PLACES, WORLDS, Extension, PluginError, find_module
 
 DISTRIBUTION = "synth-worlds"
 
@@ -92,9 +92,13 @@ def find_world(name_or_path: str, root: Path | None = None) -> Path:
     """The absolute folder of a world, from its name or from a path.
 
     A bare name is looked up among the worlds that ship, then among folders, then among the entry
-    points of the group ``synth.worlds``; ``./name`` means the folder. Raises OperatorError with the
+    points of the group ``synth.worlds``; ``./name`` means the folder, ``hf:org/name`` a world on
+    the Hub. Raises OperatorError with the
     nearest name and the list of the worlds that ship.
     """
+    place, colon, name = name_or_path.partition(":")
+    if colon and place in WORLD_PLACES.builtin:
+        return world_at(WORLD_PLACES.load(place)(name))
     shipped = root or examples_dir()
     names = world_names(shipped)
     if name_or_path in names:

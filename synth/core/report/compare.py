@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.report.rates import Interval, PassTally, difference_interval, sign_flip_p
+from synth.core.report.rates import (
+    Interval,
+    PassTally,
+    difference_interval,
+    sign_flip_p,
+    spread_of,
+)
 from synth.core.report.screen import Screen, reason_of
 from synth.errors import DatasetError
 
@@ -204,18 +211,35 @@ LISTED = 40
 """Flipped samples that are listed; ``--limit`` says otherwise."""
 
 
-def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LISTED) -> None:
-    """Print the result of :func:`~synth.core.report.compare.compare`; ``limit`` 0 lists every
-    flip.
+SHOWN = 8
+"""Families that are listed unless details are asked for: those that differ most."""
+
+
+def show_comparison(
+    screen: Screen, document: Mapping[str, Any], limit: int = LISTED, *, details: bool = False
+) -> None:
+    """Print the result of :func:`~synth.core.report.compare.compare`, the verdict and the next
+    commands last; ``limit`` 0 lists every flip.
     """
+    families = [*document["families"]]
+    if not details and len(families) > SHOWN:
+        families.sort(key=lambda part: -abs(part["difference"] or 0))
+        families = families[:SHOWN]
+    screen.heading("Families")
+    header = ("family", "pairs", "A", "B", "difference", "95%", "p", "gained", "lost")
+    rows = [_row(part["family"], part) for part in families]
+    screen.table(header, [*rows, _row("all", document)], right=range(1, len(header)))
+    if hidden := len(document["families"]) - len(families):
+        screen.line(f"and {hidden} more (--details lists all)", "dim", indent=2)
+    _reasons(screen, "Why lost (B failed where A passed)", document["why_lost"])
+    _flips(screen, document["flips"], limit)
+    screen.line()
     for name, side in zip("AB", document["runs"], strict=True):
         rate = "no scored rows" if side["pass"] is None else _rate_text(side["pass"])
         screen.parts([(f"{name}  {side['path']}", "bold"), (f"  {', '.join(side['models'])}", "")])
         screen.line(f"{side['rows']} rows ({side['status']}), passed {rate}", indent=3)
-    screen.line()
     if note := other_world(document):
         screen.line(note, "yellow")
-    screen.line(_verdict(document), "bold")
     for key, what in (
         ("unscored_pairs", "pairs without a score on both sides"),
         ("only_first", "samples only in A"),
@@ -223,12 +247,10 @@ def show_comparison(screen: Screen, document: Mapping[str, Any], limit: int = LI
     ):
         if document[key]:
             screen.line(f"{document[key]} {what} are left out", "yellow")
-    screen.heading("Families")
-    header = ("family", "pairs", "A", "B", "difference", "95%", "p", "gained", "lost")
-    rows = [_row(part["family"], part) for part in [*document["families"]]]
-    screen.table(header, [*rows, _row("all", document)], right=range(1, len(header)))
-    _reasons(screen, "Why lost (B failed where A passed)", document["why_lost"])
-    _flips(screen, document["flips"], limit)
+    screen.line(_verdict(document), "bold")
+    both = shlex.join(side["path"] for side in document["runs"])
+    screen.heading("Next")
+    screen.line(f"synth view {both}", indent=2)
 
 
 def other_world(document: Mapping[str, Any]) -> str:
@@ -244,8 +266,8 @@ def other_world(document: Mapping[str, Any]) -> str:
 
 
 def _rate_text(figures: Mapping[str, Any]) -> str:
-    low, high = figures["interval"]
-    return f"{figures['rate']:.1%} ({low:.1%} to {high:.1%})"
+    spread = spread_of(figures["interval"], figures["tasks"])
+    return f"{figures['rate']:.1%}" + (f" ({spread})" if spread else "")
 
 
 def _verdict(document: Mapping[str, Any]) -> str:
@@ -256,8 +278,8 @@ def _verdict(document: Mapping[str, Any]) -> str:
     text = f"B passes {difference:+.1%} of {pairs} pairs"
     if interval is None:
         text += " (no interval: all tasks differ alike)"
-    else:
-        text += f" ({interval[0]:+.1%} to {interval[1]:+.1%})"
+    elif spread := spread_of(interval, pairs, sign="+"):
+        text += f" ({spread})"
     text += f", p = {p_value:.3g}"
     return text + (": no clear difference" if p_value >= 0.05 else "")
 
@@ -266,8 +288,7 @@ def _row(name: str, part: Mapping[str, Any]) -> tuple[str, ...]:
     pairs = part["both_passed"] + part["gained"] + part["lost"] + part["both_failed"]
     if not pairs:
         return (name, "0", *["-"] * 7)
-    interval = part["interval"]
-    spread = "all alike" if interval is None else f"{interval[0]:+.0%} to {interval[1]:+.0%}"
+    spread = spread_of(part["interval"], pairs, 0, "+") or "-"
     rates = (f"{rate:.1%}" for rate in part["rates"])
     tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), *rates, *tested, str(part["gained"]), str(part["lost"]))

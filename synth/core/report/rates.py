@@ -17,6 +17,9 @@ Estimate = Callable[[int, int, int], float]
 DRAWS = 2_000
 """Resamples behind a bootstrap interval."""
 
+TELLING = 10
+"""Tasks below which an interval says less than the counts: it is not shown."""
+
 EXACT = 400
 """Tasks up to which the paired test counts every assignment; beyond, it uses the normal law."""
 
@@ -41,6 +44,14 @@ def wilson(passed: float, count: float) -> Interval:
     low = 0.0 if passed == 0 else max(0.0, middle - half)
     high = 1.0 if passed == count else min(1.0, middle + half)
     return Interval(low, high)
+
+
+def spread_of(interval: Sequence[float] | None, tasks: int, digits: int = 1, sign: str = "") -> str:
+    """An interval such as ``21% to 100%``; empty where so few tasks say nothing."""
+    if interval is None or tasks < TELLING:
+        return ""
+    low, high = interval
+    return f"{low:{sign}.{digits}%} to {high:{sign}.{digits}%}"
 
 
 def effective_count(tasks: Sequence[tuple[int, int]]) -> float:

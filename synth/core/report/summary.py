@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import ToolExecutions, all_statistics
+from synth.core.dataset.store.counts import RetryTally, ToolExecutions, all_statistics
 from synth.core.dataset.variety import Variety
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import PassTally
@@ -26,7 +26,7 @@ _COLUMNS = [
     *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
     *("num_turns", "num_tool_calls", "num_tool_errors", "error_categories"),
-    *("messages", "events", "latency_s", "executions", "renaming", "renaming_names"),
+    *("messages", "events", "latency_s", "executions", "retries", "renaming", "renaming_names"),
     "phrasing",
     *_SUMS,
 ]
@@ -110,6 +110,7 @@ class _SummaryTally:
         self.phrasings: dict[str, _SummaryPart] = {}
         self.statistics = all_statistics()
         self.executed = ToolExecutions()
+        self.retries = RetryTally()
         self.calls: Counter[str] = Counter()
         self.failed_calls: Counter[str] = Counter()
         self.error_categories: Counter[str] = Counter()
@@ -152,6 +153,7 @@ class _SummaryTally:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
+        self.retries.add(row["retries"])
         self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
@@ -244,6 +246,8 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
             for name, calls in _sorted(tally.calls).items()
         ],
         "executions": tally.executed.to_json(),
+        "retries": tally.retries.to_json(),
+        "reviews": dataset.reviews.summary(),
         "variety": tally.variety.to_json(),
         "error_categories": _sorted(tally.error_categories),
         "infrastructure_errors": _error_types(errors),

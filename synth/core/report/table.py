@@ -6,13 +6,30 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from synth.core.dataset.reviews import in_words
+from synth.core.dataset.store.counts import RetryTally
 from synth.core.dataset.variety import variety_table
 from synth.core.report.histogram import Histogram
+from synth.core.report.rates import spread_of
 from synth.core.report.screen import Screen, cell, reason_of, safe_line
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
 """The default columns of a listing."""
 _REASON = "reason"  # heading of the verdicts in a listing
+
+SHOWN = 8
+"""Families, renamings or tools that a summary lists unless details are asked for."""
+
+_OPTIONAL = {"95%": "-", "excluded": "0"}
+"""Columns that are left out where all their cells are this."""
+
+_COUNTED = {
+    "world": "envs",
+    "model": "models",
+    "user model": "user_models",
+    "outcome": "outcomes",
+    "stop reason": "stop_reasons",
+}
 
 _STATUS = {
     "complete": ("complete", "green"),
@@ -22,42 +39,61 @@ _STATUS = {
 }
 
 
-def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
-    """Print the result of :func:`~synth.core.report.summary.summarize`, and the next commands."""
+def show_summary(screen: Screen, summary: Mapping[str, Any], *, details: bool = False) -> None:
+    """Print the result of :func:`~synth.core.report.summary.summarize`: parts first, the headline
+    and the next commands last. ``details`` adds distributions, variety and every family and tool.
+    """
     text, style = _STATUS[summary["status"]]
     if summary["status"] == "complete" and not summary["sealed"]:
         text, style = "Parquet files without a manifest", ""
     screen.parts([(summary["path"], "bold"), ("  ", ""), (text, style)])
     for warning in summary["warnings"]:
         screen.line(f"warning: {warning}", "yellow")
-    screen.table(("", ""), _overview(summary))
-    _spreads(screen, summary)
-    if varied := variety_table(summary["variety"]):
-        screen.heading("Variety")
-        screen.table(("", ""), varied)
-    _variants(screen, summary)
-    if len(summary["splits"]) > 1:
-        screen.heading("Splits")
-        _parts(screen, "split", summary["splits"])
-    if summary["families"]:
-        screen.heading("Families")
-        _parts(screen, "family", summary["families"])
+    shown = None if details else SHOWN
+    if details:
+        _distributions(screen, summary["distributions"])
+        if varied := variety_table(summary["variety"]):
+            screen.heading("Variety")
+            screen.table(("", ""), varied)
+    _all_parts(screen, summary, shown)
     if summary["sql"]:
         screen.heading("Questions")
         _questions(screen, summary["sql"])
+    if summary["tools"]:
+        screen.heading("Tools")
+        _tools(screen, summary["tools"], summary["executions"], shown)
+    _broken(screen, summary)
+    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
+        screen.heading("Samples")
+        _samples(screen, figures)
+    screen.heading("Summary")
+    screen.table(("", ""), [(label, text) for label, text in _overview(summary) if text])
+    screen.heading("Next")
+    for command in next_steps(summary):
+        screen.line(command, indent=2)
+
+
+def _all_parts(screen: Screen, summary: Mapping[str, Any], shown: int | None) -> None:
+    """Print the figures of renamings, wordings, splits and families, where there are several."""
+    if [part["renaming"] for part in summary["renamings"]] not in ([], ["0"]):
+        screen.heading("Renamings (0: the world's own names)")
+        _parts(screen, "renaming", summary["renamings"], shown)
+    if summary["phrasings"]:
+        screen.heading("Wordings (held out: not in the first split)")
+        _parts(screen, "phrasing", summary["phrasings"], shown)
+    if len(summary["splits"]) > 1:
+        screen.heading("Splits")
+        _parts(screen, "split", summary["splits"], None)
+    if summary["families"]:
+        screen.heading("Families")
+        _parts(screen, "family", summary["families"], shown)
+
+
+def _broken(screen: Screen, summary: Mapping[str, Any]) -> None:
+    """Print the refusals of right end states, and the infrastructure errors."""
     if summary["gates"]:
         screen.heading("Refused although the end state is right")
         show_gates(screen, summary["gates"])
-    if summary["tools"]:
-        screen.heading("Tools")
-        _tools(screen, summary["tools"], summary["executions"])
-    if summary["error_categories"]:
-        screen.heading("Tool errors by category")
-        screen.table(
-            ("", ""),
-            [(name, str(n)) for name, n in summary["error_categories"].items()],
-            right=(1,),
-        )
     if summary["infrastructure_errors"]:
         screen.heading("Infrastructure errors (not in the data)")
         rows = [
@@ -65,9 +101,6 @@ def show_summary(screen: Screen, summary: Mapping[str, Any]) -> None:
             for e in summary["infrastructure_errors"]
         ]
         screen.table(("type", "jobs", "given up", "example"), rows, right=(1, 2))
-    screen.heading("Next")
-    for command in next_steps(summary):
-        screen.line(command, indent=2)
 
 
 def next_steps(summary: Mapping[str, Any]) -> list[str]:
@@ -139,47 +172,43 @@ def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int)
 
 
 def _overview(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    rewards, jobs = summary["rewards"], summary["jobs"]
+    """Label and text of each line of the headline; what there is none of has no text."""
+    rewards, jobs, passed = summary["rewards"], summary["jobs"], summary["pass"]
     errors = sum(entry["count"] for entry in summary["infrastructure_errors"])
     rows = f"{summary['rows']}" if jobs is None else f"{summary['rows']} of {jobs} jobs"
     if errors:
         rows += f", {errors} infrastructure error{'s' if errors != 1 else ''}"
-    out = [("rows", rows)]
-    if rewards["scored"]:
-        mean = (
-            f"mean {rewards['mean']:.3f}, {rewards['successes']} of {rewards['scored']} successful"
-        )
-        out.append(
-            ("reward", mean + (f", {rewards['unscored']} unscored" if rewards["unscored"] else ""))
-        )
-    if summary["pass"] is not None:
-        out.append(("passed", _rate(summary["pass"])))
-    named = {
-        "outcome": "outcomes",
-        "stop reason": "stop_reasons",
-        "world": "envs",
-        "model": "models",
-    }
-    named |= {"user model": "user_models"}
-    out += [(label, _counts(summary[key])) for label, key in named.items() if summary[key]]
-    if summary["rows"]:
-        out += [
-            ("tokens", _tokens(summary["tokens"], summary["rows"])),
-            ("cost", _cost(summary["cost_usd"], summary)),
-        ]
-        if summary["user_models"]:
-            out.append(("user's cost", _cost(summary["user"]["cost_usd"], summary)))
-        if summary["approver"]["input_tokens"]["known_rows"]:
-            out.append(("approver's cost", _cost(summary["approver"]["cost_usd"], summary)))
-    if latency := cast("dict[str, float] | None", summary["latency_s"]):
-        out.append(
-            ("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items()))
-        )
-    return out
+    approver, latency = summary["approver"], cast("dict[str, float]", summary["latency_s"] or {})
+    again = summary["retries"]
+    return [
+        *((label, _counts(summary[key])) for label, key in _COUNTED.items()),
+        ("tool errors", _counts(summary["error_categories"])),
+        ("tokens", _tokens(summary["tokens"], summary["rows"]) or "unknown"),
+        ("made again", f"requests: {RetryTally.from_json(again)}" if again["count"] else ""),
+        ("latency", ", ".join(f"{name} {_seconds(value)}" for name, value in latency.items())),
+        ("cost", _cost(summary["cost_usd"], summary) or "unknown"),
+        ("user's cost", _cost(summary["user"]["cost_usd"], summary)),
+        ("approver's cost", _cost(approver["cost_usd"], summary)),
+        ("rows", rows),
+        ("reviews", in_words(summary["reviews"])),
+        ("reward", _mean(rewards) if rewards["scored"] else ""),
+        ("passed", "" if passed is None else _rate(passed)),
+    ]
 
 
-def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> None:
-    """Print a table of the families or splits."""
+def _mean(rewards: Mapping[str, Any]) -> str:
+    unscored = f", {rewards['unscored']} unscored" if rewards["unscored"] else ""
+    of = f"{rewards['successes']} of {rewards['scored']}"
+    return f"mean {rewards['mean']:.3f}, {of} successful{unscored}"
+
+
+def _parts(
+    screen: Screen, kind: str, parts: Sequence[Mapping[str, Any]], shown: int | None
+) -> None:
+    """Print a table of the families or splits; of more than ``shown`` the lowest pass rates."""
+    hidden = 0 if shown is None else max(0, len(parts) - shown)
+    if hidden:
+        parts = sorted(parts, key=lambda part: part["pass"]["rate"] if part["pass"] else 2.0)
     header = (kind, "rows", "reward", "passed", "95%", "turns", "calls", "tool errors", "excluded")
     rows = [
         (
@@ -192,24 +221,36 @@ def _parts(screen: Screen, kind: str, parts: Iterable[Mapping[str, Any]]) -> Non
             str(part["tool_errors"]),
             str(part["infrastructure_errors"] + part["unscored"]),
         )
-        for part in parts
+        for part in parts[: len(parts) - hidden]
     ]
-    if all(row[-1] == "0" for row in rows):
-        header, rows = header[:-1], [row[:-1] for row in rows]
-    screen.table(header, rows, right=range(1, len(header)))
+    kept = [
+        column
+        for column, name in enumerate(header)
+        if name not in _OPTIONAL or any(row[column] != _OPTIONAL[name] for row in rows)
+    ]
+    screen.table(
+        [header[column] for column in kept],
+        [[row[column] for column in kept] for row in rows],
+        right=range(1, len(kept)),
+    )
+    _say_hidden(screen, hidden)
+
+
+def _say_hidden(screen: Screen, hidden: int) -> None:
+    if hidden:
+        screen.line(f"and {hidden} more (--details lists all)", "dim", indent=2)
 
 
 def _passed(figures: Mapping[str, Any] | None) -> tuple[str, str]:
     """The pass rate and its interval."""
     if figures is None:
         return "-", "-"
-    low, high = figures["interval"]
-    return f"{figures['rate']:.0%}", f"{low:.0%} to {high:.0%}"
+    return f"{figures['rate']:.0%}", spread_of(figures["interval"], figures["tasks"], 0) or "-"
 
 
 def _rate(figures: Mapping[str, Any]) -> str:
-    low, high = figures["interval"]
-    return f"{figures['rate']:.1%} (95%: {low:.1%} to {high:.1%})"
+    spread = spread_of(figures["interval"], figures["tasks"])
+    return f"{figures['rate']:.1%}" + (f" (95%: {spread})" if spread else "")
 
 
 def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
@@ -222,33 +263,8 @@ def _samples(screen: Screen, figures: Mapping[str, Any]) -> None:
     screen.table(header, rows, right=range(1, len(header)))
 
 
-def _variants(screen: Screen, summary: Mapping[str, Any]) -> None:
-    """Print the figures of renamings and wordings, where there are several."""
-    if [part["renaming"] for part in summary["renamings"]] not in ([], ["0"]):
-        screen.heading("Renamings (0: the world's own names)")
-        _parts(screen, "renaming", summary["renamings"])
-    if summary["phrasings"]:
-        screen.heading("Wordings (held out: not in the first split)")
-        _parts(screen, "phrasing", summary["phrasings"])
-
-
-def _spreads(screen: Screen, summary: Mapping[str, Any]) -> None:
-    """Print pass@k where tasks have several samples, and the distributions that vary."""
-    if (figures := summary["pass"]) is not None and figures["samples"] > figures["tasks"]:
-        screen.heading("Samples")
-        _samples(screen, figures)
-    if varied := _varied(summary["distributions"]):
-        screen.heading("Distributions")
-        _distributions(screen, varied)
-
-
-def _varied(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The distributions of more than one value."""
-    return {name: spread for name, spread in found.items() if len(spread["counts"]) > 1}
-
-
 def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print a small histogram of each column."""
+    """Print a small histogram of each column that has more than one value."""
     header = ("", "least", "", "most", "median", "p90")
     rows = [
         (
@@ -258,8 +274,11 @@ def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> No
             *(f"{spread[figure]:,.4g}" for figure in ("max", "p50", "p90")),
         )
         for name, spread in found.items()
+        if len(spread["counts"]) > 1
     ]
-    screen.table(header, rows, right=(1, 4, 5))
+    if rows:
+        screen.heading("Distributions")
+        screen.table(header, rows, right=(1, 4, 5))
 
 
 def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
@@ -280,9 +299,13 @@ def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _tools(
-    screen: Screen, tools: Iterable[Mapping[str, Any]], executions: Mapping[str, Any]
+    screen: Screen,
+    tools: Sequence[Mapping[str, Any]],
+    executions: Mapping[str, Any],
+    shown: int | None,
 ) -> None:
     """Print calls and errors of each tool, and its execution times if they were recorded."""
+    hidden = 0 if shown is None else max(0, len(tools) - shown)
     header = (
         "tool",
         "calls",
@@ -298,9 +321,10 @@ def _tools(
             f"{tool['error_rate']:.1%}",
             *(_times(executions.get(tool["tool"])) if executions else ()),
         )
-        for tool in tools
+        for tool in tools[: len(tools) - hidden]
     ]
     screen.table(header, rows, right=range(1, len(header)))
+    _say_hidden(screen, hidden)
 
 
 def _times(metrics: Mapping[str, Any] | None) -> list[str]:
@@ -320,14 +344,14 @@ def _counts(counts: Mapping[str, int]) -> str:
 def _tokens(tokens: Mapping[str, Any], rows: int) -> str:
     known = {name: part for name, part in tokens.items() if part["total"] is not None}
     if not known:
-        return "unknown"
+        return ""
     text = ", ".join(f"{name} {part['total']:,.0f}" for name, part in known.items())
     return text + _partly(min(part["known_rows"] for part in known.values()), rows)
 
 
 def _cost(part: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     if part["total"] is None:
-        return "unknown"
+        return ""
     return f"${part['total']:,.4f}" + _partly(part["known_rows"], summary["rows"])
 
 

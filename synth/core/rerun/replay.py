@@ -34,7 +34,14 @@ from synth.task import Task
 from synth.user import UserConversation
 from synth.wrapper import RolloutWrapper, with_recorded
 
-NOT_COMPARED = ("latency_s", "created_at", "executions", "token counts", "what the model said")
+NOT_COMPARED = (
+    "latency_s",
+    "created_at",
+    "executions",
+    "retries",
+    "token counts",
+    "what the model said",
+)
 """What a replay cannot or need not repeat."""
 
 UNPINNED = frozenset({TIE, CLOCK})

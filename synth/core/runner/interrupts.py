@@ -1,19 +1,32 @@
-"""Signals of a run: the first SIGINT or SIGTERM drains it, the second stops it."""
+"""Signals of a run: the first SIGINT, SIGTERM or SIGHUP drains it; the second one, or SIGQUIT,
+stops it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
 from collections.abc import Callable, Generator
 from types import FrameType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-HANDLED = (*SIGNALS, signal.SIGALRM)
+from synth.core.foundation.standard_output import stdout
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+HANDLED = (*SIGNALS, signal.SIGQUIT, signal.SIGALRM)
 
 STOP_S = 2.0
 """Seconds that the event loop has for the second signal before running code is interrupted."""
+
+
+def _terminals() -> list[int]:
+    """The descriptors to which words go, as far as they are a terminal."""
+    numbers = {1, 2}
+    with contextlib.suppress(OSError, ValueError):  # captured output has no descriptor
+        numbers.add(stdout().fileno())
+    return [number for number in numbers if os.isatty(number)]
 
 
 class Interrupts:
@@ -28,6 +41,8 @@ class Interrupts:
         self._drain_run, self._stop_run = drain, stop
         self._count = 0
         self._draining = self._main_thread = False
+        self.reason = "interrupted"
+        self._terminal = _terminals()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[object] | None = None
 
@@ -56,7 +71,8 @@ class Interrupts:
         # may hold.
         if self._main_thread:
             for number in HANDLED:
-                signal.signal(number, self._on_signal)
+                if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # nohup
+                    signal.signal(number, self._on_signal)
 
     def drain_from(self, task: asyncio.Task[object] | None) -> None:
         """From now on the first signal drains; the second one cancels ``task``."""
@@ -78,8 +94,10 @@ class Interrupts:
                 self._loop.call_soon_threadsafe(self._stop, self._task)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        # Count first, then act: the first drains, the second stops, and later ones, like SIGALRM,
-        # interrupt any code.
+        # Count first, then act: the first drains, the second stops, and later ones, like SIGALRM
+        # and SIGQUIT, interrupt any code.
+        if number == signal.SIGHUP:
+            self._hang_up()
         self._count += 1 if number in SIGNALS else 2
         if self._task is None or self._loop is None:
             raise KeyboardInterrupt
@@ -90,6 +108,14 @@ class Interrupts:
             signal.setitimer(signal.ITIMER_REAL, STOP_S)
         else:
             raise KeyboardInterrupt
+
+    def _hang_up(self) -> None:
+        """Write no more to a terminal that was closed: that would fail, and end the run."""
+        self.reason = "interrupted: the terminal was closed"
+        for number in self._terminal:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, number)
+            os.close(nowhere)
 
     def _drain(self) -> None:
         self._draining = True

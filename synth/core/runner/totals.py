@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.columns import PAYERS
+from synth.core.dataset.store.counts import RetryTally
 from synth.model import Completion
 
 TOKENS = tuple(f"{payer}{kind}" for payer in PAYERS for kind in ("input_tokens", "output_tokens"))
@@ -20,6 +21,7 @@ STATS = (
     "num_tool_calls",
     "num_tool_errors",
     "num_turns",
+    "retries",
     *TOKENS,
     *COSTS,
 )
@@ -60,6 +62,7 @@ class Totals:
     cost_usd: float = 0.0
     cost_known: bool = False
     stop_reasons: Counter[str] = field(default_factory=Counter[str])
+    retries: RetryTally = field(default_factory=RetryTally)
 
     def add(self, stats: Mapping[str, Any]) -> None:
         """Count one row."""
@@ -68,6 +71,7 @@ class Totals:
         self.reward += stats["reward"] or 0.0
         self.successes += stats["outcome"] == "success"
         self.stop_reasons[stats["stop_reason"]] += 1
+        self.retries.add(stats["retries"])
         self._spend(stats)
 
     def fail(self, stats: Mapping[str, Any] | None) -> None:

@@ -11,10 +11,13 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import table
 from synth.core.report.compare import Sample, count_failures, other_world, read_samples
-from synth.core.report.rates import PassTally
+from synth.core.report.rates import PassTally, spread_of
 from synth.core.report.summary import held_out_of, phrasing_kind, summarize
 from synth.core.types.phrasings import HeldOutPhrasings
 from synth.errors import DatasetError
+
+SHOWN = 8
+"""Parts of each kind that a terminal shows; the report has all."""
 
 _FROM_SUMMARY = ("path", "status", "rows", "jobs", "envs", "models", "sealed")
 _COSTS = ("tokens", "cost_usd", "latency_s")
@@ -110,13 +113,13 @@ Figures = Mapping[str, Any]
 
 def report_page(document: Figures) -> str:
     """The report of :func:`~synth.ext.evaluation.pages.evaluate` as Markdown."""
+    return _page([*_title(document), *_summary(document), *_measures(document), *_tables(document)])
+
+
+def on_screen(document: Figures) -> str:
+    """The same for a terminal: the lowest parts, and then the headline."""
     return _page(
-        [
-            f"# {_models(document)} in {_worlds(document)}",
-            "",
-            *_summary(document),
-            *_tables(document),
-        ]
+        [*_title(document), *_tables(document, SHOWN), *_measures(document), *_summary(document)]
     )
 
 
@@ -169,11 +172,16 @@ def model_card(document: Figures) -> str:
         ],
     }
     text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1_000).rstrip("\n")
-    return _page(["---", text, "---", "", f"# {name}", "", *_summary(document), *_tables(document)])
+    parts = [*_summary(document), *_measures(document), *_tables(document)]
+    return _page(["---", text, "---", "", f"# {name}", "", *parts])
 
 
 def _page(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
+
+
+def _title(document: Figures) -> list[str]:
+    return [f"# {_models(document)} in {_worlds(document)}", ""]
 
 
 def _models(document: Figures) -> str:
@@ -203,12 +211,21 @@ def _summary(document: Figures) -> list[str]:
         text += f" Not counted: {', '.join(left_out)}."
     if document["status"] != "complete":
         text += f" The run is {document['status']}: {document['jobs']} rollouts were planned."
-    return [text, "", "Intervals hold 95 percent; they draw tasks, not samples.", ""]
+    return [
+        text,
+        "",
+        "Intervals hold 95 percent and draw tasks, not samples; below 10 tasks there is none.",
+        "",
+    ]
 
 
-def _tables(document: Figures) -> list[str]:
+def _measures(document: Figures) -> list[str]:
     rates = [(label, f"{value:.1%}", spread) for label, value, spread in _rates(document["pass"])]
-    lines = [*table(("measure", "value", "95%"), rates)]
+    return table(("measure", "value", "95%"), rates)
+
+
+def _tables(document: Figures, shown: int | None = None) -> list[str]:
+    lines: list[str] = []
     for title, name in (
         ("Families", "families"),
         ("Difficulty", "difficulties"),
@@ -217,21 +234,22 @@ def _tables(document: Figures) -> list[str]:
         ("How rollouts ended", "stop_reasons"),
     ):
         if document.get(name):
-            rows = [_part(part) for part in document[name]]
-            lines += [
-                f"## {title}",
-                "",
-                *table(_PART, rows),
-            ]
+            parts, which = document[name], ""
+            if shown is not None and len(parts) > shown:
+                which = f" ({shown} lowest of {len(parts)})"
+                parts = sorted(parts, key=lambda part: part["pass"]["rate"])[:shown]
+            rows = [_part(part) for part in parts]
+            lines += [f"## {title}{which}", "", *table(_PART, rows)]
     return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]
 
 
 def _rates(figures: Figures) -> list[tuple[str, float, str]]:
     """Label, value and interval of each measure: pass@k, then pass^k of several samples."""
-    found = [("pass@1", figures["rate"], _spread(figures["interval"]))]
+    tasks = figures["tasks"]
+    found = [("pass@1", figures["rate"], spread_of(figures["interval"], tasks))]
     for key, sign in (("pass_at", "@"), ("all_of", "^")):
         found += [
-            (f"pass{sign}{k}", value, _spread(figures["intervals"][key][k]))
+            (f"pass{sign}{k}", value, spread_of(figures["intervals"][key][k], tasks))
             for k, value in figures[key].items()
             if k != "1"
         ]
@@ -248,7 +266,7 @@ def _part(part: Figures) -> tuple[str, ...]:
         "" if part[name] is None else f"{part[name]:,.{digits}f}"
         for name, digits in (("turns", 1), ("tokens", 0), ("seconds", 1))
     ]
-    return (*counts, _spread(own["interval"]), *means)
+    return (*counts, spread_of(own["interval"], own["tasks"]), *means)
 
 
 def _pair(name: str, part: Figures) -> tuple[str, ...]:
@@ -256,14 +274,9 @@ def _pair(name: str, part: Figures) -> tuple[str, ...]:
     if not pairs:
         return name, "0", "", "", "", "", ""
     before, after = part["rates"]
-    spread = "all alike" if part["interval"] is None else _spread(part["interval"], "+")
+    spread = spread_of(part["interval"], pairs, sign="+")
     tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), f"{before:.1%}", f"{after:.1%}", *tested)
-
-
-def _spread(interval: Sequence[float], sign: str = "") -> str:
-    low, high = interval
-    return f"{low:{sign}.1%} to {high:{sign}.1%}"
 
 
 def _failures(title: str, reasons: Sequence[Figures]) -> list[str]:

@@ -21,6 +21,7 @@ from synth.core.dataset.store.card import (
     table,
     variety_section,
 )
+from synth.core.foundation.perturbations import USUAL_RATE
 from synth.core.report import Screen
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import wilson
@@ -268,8 +269,9 @@ def _limits(facts: RunFacts) -> list[str]:
         lines.append("The agent's words are templates of the scripted expert, not a model's.")
     if facts.config.users.kind == "scripted":
         lines.append("Users speak by rules, so their wording varies less than people's.")
-    if facts.config.model.mistakes:
-        share = facts.config.model.mistake_rate
+    model = facts.config.model
+    usual = USUAL_RATE if model.mistakes else None
+    if share := usual if model.mistake_rate is None else model.mistake_rate:
         lines.append(f"In a share of {share:g} of the rollouts a mistake was made on purpose.")
     universes = len(facts.universes)
     lines.append(

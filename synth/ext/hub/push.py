@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ _OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
 
 
 @dataclass(frozen=True, slots=True)
-class _Pushed:
+class Pushed:
     """Result of a push."""
 
     url: str
@@ -34,25 +34,37 @@ class _Pushed:
 
 def push(
     directory: Path, repo: str, *, private: bool = False, say: Callable[[str], None] = print
-) -> _Pushed:
+) -> Pushed:
     """Upload a run's files as a dataset. Files that the Hub has already are not sent again.
+
+    Raises OperatorError with what the Hub says.
+    """
+    local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
+    return push_files(local, repo, private=private, say=say)
+
+
+def push_files(
+    local: Mapping[str, Path], repo: str, *, private: bool, say: Callable[[str], None]
+) -> Pushed:
+    """Upload files by their names in the repository; those that are there are not sent again.
 
     Raises OperatorError with what the Hub says.
     """
     api = HfApi()
     try:
         url = str(api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True))
-        return _send(api, directory, repo, url, say)
+        return _send(api, local, repo, url, say)
     except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
         raise OperatorError(_refusal(error, repo)) from None
     except OSError as error:
         raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
 
 
-def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str], None]) -> _Pushed:
+def _send(
+    api: HfApi, local: Mapping[str, Path], repo: str, url: str, say: Callable[[str], None]
+) -> Pushed:
     """Send what differs in batches, then what claims to be a dataset."""
     remote = _remote(api, repo)
-    local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
     changed = [name for name, file in local.items() if remote.get(name) not in _digests(file)]
     gone = [name for name in remote if name.startswith(_OWN) and name not in local]
     for batch in _batches([name for name in changed if name not in LAST], local):
@@ -65,7 +77,7 @@ def _send(api: HfApi, directory: Path, repo: str, url: str, say: Callable[[str],
     ]
     if last:
         _commit(api, repo, last, "Describe the dataset")
-    return _Pushed(url, len(changed), len(local) - len(changed), len(gone))
+    return Pushed(url, len(changed), len(local) - len(changed), len(gone))
 
 
 def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> None:
@@ -93,7 +105,7 @@ def _digests(file: Path) -> tuple[str, str]:
     return blob.hexdigest(), whole.hexdigest()
 
 
-def _batches(names: Sequence[str], local: dict[str, Path]) -> list[list[str]]:
+def _batches(names: Sequence[str], local: Mapping[str, Path]) -> list[list[str]]:
     batches: list[list[str]] = []
     size = 0
     for name in names:
@@ -106,7 +118,7 @@ def _batches(names: Sequence[str], local: dict[str, Path]) -> list[list[str]]:
     return batches
 
 
-def _size(names: Sequence[str], local: dict[str, Path]) -> str:
+def _size(names: Sequence[str], local: Mapping[str, Path]) -> str:
     return f"{sum(local[name].stat().st_size for name in names) / 1e6:,.1f} MB"
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import gzip
 import json
 import secrets
@@ -22,6 +23,7 @@ from aiohttp import web
 
 from synth.core.cli.command import Arguments, command
 from synth.core.dataset.reader import Dataset
+from synth.core.dataset.reviews import Review, Reviews, add_review
 from synth.core.dataset.store.task_table import read_levels, read_prompts
 from synth.core.foundation.server_token import is_token
 from synth.core.foundation.standard_output import say
@@ -55,6 +57,8 @@ INDEX_COLUMNS = (
     "notes",
     "executions",
     "verdicts",
+    "review",
+    "review_note",
 )
 
 ASK_CHARACTERS = 160
@@ -64,10 +68,14 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ViewServer:
-    """Serves one or two runs. ``token`` is drawn anew for each server unless it is given."""
+    """Serves one or two runs, and writes down what ``reviewer`` says of their rows. ``token`` is
+    drawn anew for each server unless it is given.
+    """
 
-    def __init__(self, paths: Sequence[Path], token: str | None = None) -> None:
-        self.paths = list(paths)
+    def __init__(
+        self, paths: Sequence[Path], token: str | None = None, reviewer: str = "me"
+    ) -> None:
+        self.paths, self.reviewer = list(paths), reviewer
         self.token = token or secrets.token_urlsafe(24)
         self._runner: web.AppRunner | None = None
         self.port = 0
@@ -83,6 +91,7 @@ class ViewServer:
         app.router.add_get("/api/index", self._index)
         app.router.add_get("/api/row/{run}/{id}", self._row)
         app.router.add_get("/api/search", self._search)
+        app.router.add_post("/api/review/{run}/{id}", self._review)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port)
@@ -117,10 +126,23 @@ class ViewServer:
         del request
         return _json(await asyncio.to_thread(self._read_index))
 
-    async def _row(self, request: web.Request) -> web.Response:
+    def _run_of(self, request: web.Request) -> int:
         run = int(request.match_info["run"]) if request.match_info["run"].isdigit() else -1
         if not 0 <= run < len(self.paths):
             raise web.HTTPNotFound(text="unknown run")
+        return run
+
+    async def _review(self, request: web.Request) -> web.Response:
+        path, trajectory = self.paths[self._run_of(request)], request.match_info["id"]
+        if not path.is_dir():
+            raise web.HTTPConflict(text="reviews are kept in a run's directory; this is a file")
+        said = await request.json()
+        review = Review(trajectory, self.reviewer, said["verdict"], said["note"])
+        await asyncio.to_thread(add_review, path, review)
+        return _json(Reviews.read(path).of(trajectory))
+
+    async def _row(self, request: web.Request) -> web.Response:
+        run = self._run_of(request)
         found = await asyncio.to_thread(self._read_row, run, request.match_info["id"])
         if found is None:
             raise web.HTTPNotFound(text="unknown trajectory")
@@ -210,6 +232,8 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "parent": row["parent_id"],
         "branch_step": row["branch_step"],
         "reply_notes": row["notes"],
+        "review": row["review"],
+        "review_note": row["review_note"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
@@ -239,7 +263,8 @@ options:
   --out FILE          default: DIR/view.html
   --limit N           the first N rows of each run only
   --where SQL         the rows that meet a condition over the dataset's columns
-  --serve             serve on 127.0.0.1 with a token
+  --serve             serve on 127.0.0.1 with a token; keys accept and reject rows
+  --reviewer NAME     who does, with --serve (default: you)
   --port PORT         with --serve; 0 takes a free one [default: 0]
 
 examples:
@@ -262,7 +287,7 @@ def main(options: Arguments) -> int:
                 " (its page takes SQL conditions)"
             )
         with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(_serve(paths, options.port))
+            asyncio.run(_serve(paths, options.port, options.reviewer or getpass.getuser()))
         return 0
     out: Path = (options.out or options.dir / "view.html").expanduser()
     if options.out is None and not options.dir.is_dir():
@@ -277,10 +302,10 @@ def main(options: Arguments) -> int:
     return 0
 
 
-async def _serve(paths: list[Path], port: int) -> None:
+async def _serve(paths: list[Path], port: int, reviewer: str) -> None:
     for path in paths:
         Dataset.open(path).close()  # a wrong path is refused before anything listens
-    server = ViewServer(paths)
+    server = ViewServer(paths, reviewer=reviewer)
     try:
         await server.start(port)
     except OSError as error:

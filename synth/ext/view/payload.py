@@ -45,6 +45,8 @@ _PLAIN = {
     "parent_id": "parent",
     "branch_step": "branch_step",
     "notes": "reply_notes",
+    "review": "review",
+    "review_note": "review_note",
 }
 """Columns that travel as they are, and their names on the page."""
 

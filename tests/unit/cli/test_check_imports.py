@@ -41,6 +41,18 @@ def test_a_mistake_is_named_without_imports_that_it_does_not_need(
     assert done.stdout == "[] 2\n"
 
 
+def test_an_unknown_world_is_named_before_the_databases_are_imported(tmp_path: Path):
+    """Issue 38: `check nowhere` took twice the bound that was set for it."""
+    unneeded = ("sqlalchemy", "jsonschema", "synth.core.validation", "synth.agent")
+    code = CODE.replace(repr(UNNEEDED), repr(unneeded))
+    done = subprocess.run(
+        [sys.executable, "-c", code, "check", "nowhere"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert "unknown world 'nowhere'" in done.stderr
+    assert done.stdout == "[] 2\n"
+
+
 def test_inspect_imports_neither_databases_nor_validation(tmp_path: Path):
     unneeded = ("sqlalchemy", "hydra", "ray", "synth.core.validation", "synth.rewards")
     code = CODE.replace(repr(UNNEEDED), repr(unneeded))

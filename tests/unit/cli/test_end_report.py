@@ -53,12 +53,12 @@ def test_no_reward_anywhere_is_not_complete_without_a_word(
 ):
     conclude(report(tmp_path, scored([0.0] * 4)), as_json=False)
     out = capsys.readouterr().out
-    assert out.startswith("complete, but no rollout has a reward above 0: 4 of 4")
+    assert out.startswith("no rollout has a reward above 0: 4 of 4")
     assert "next: synth inspect" in out
     assert "--failed" in out
 
 
-@pytest.mark.parametrize(("count", "words"), [(1, "1 rollout is"), (2, "2 rollouts are")])
+@pytest.mark.parametrize(("count", "words"), [(1, "1 rollout"), (2, "2 rollouts")])
 def test_nor_is_a_run_that_gave_rollouts_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int, words: str
 ):
@@ -66,7 +66,7 @@ def test_nor_is_a_run_that_gave_rollouts_up(
     some = report(tmp_path, scored([1.0] * (4 - count)), failures=kinds, given_up=count)
     assert conclude(some, as_json=False) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"complete, but {words} given up: {4 - count} of 4 rollouts")
+    assert out.startswith(f"{words} given up: {4 - count} of 4 rollouts")
     assert "HTTP 400: too long" in out
     assert "--failed" in out
 
@@ -75,24 +75,26 @@ def test_nor_is_every_context_overflow(tmp_path: Path, capsys: pytest.CaptureFix
     totals = scored([0.0] * 4, context_overflow=4)
     conclude(report(tmp_path, totals), as_json=False)
     out = capsys.readouterr().out
-    assert out.startswith("complete, but every conversation outgrew the model's context")
+    assert out.startswith("every conversation outgrew the model's context")
     assert "not ended by the agent: 4 context_overflow" in out
 
 
-def test_the_commonest_failure_with_the_endpoints_words(
+def test_each_kind_of_failure_with_one_of_its_texts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     kinds = [
-        Failure("ModelRefusedRequest", "HTTP 400: tool choice requires --enable-auto-tool", 3),
+        Failure(
+            "ModelRefusedRequest", "HTTP 400: tool choice requires --enable-auto-tool", 3, texts=2
+        ),
         Failure("ModelError", "HTTP 500", 1),
     ]
     empty = report(tmp_path, Totals(), failures=kinds, given_up=4)
     assert conclude(empty, as_json=False) == 3
     out = capsys.readouterr().out
     assert out.startswith("empty: 0 of 4 rollouts")
-    assert "4 rollouts broke and have no row, 4 of them are given up" in out
-    assert "3 x ModelRefusedRequest: HTTP 400: tool choice requires --enable-auto-tool" in out
-    assert "and 1 other kinds" in out
+    assert "4 rollouts broke and left no row, 4 of them are given up:" in out
+    assert "3 x ModelRefusedRequest (one of 2 texts): HTTP 400: tool choice requires" in out
+    assert "1 x ModelError: HTTP 500" in out
     assert "--failed" in out
 
 
@@ -106,12 +108,30 @@ def test_a_partial_run_says_why_it_stopped_and_how_to_go_on(
     assert "next: synth run --resume " in out
 
 
+def test_requests_that_were_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Issue 38: 104 retried requests stood nowhere."""
+    totals = scored([1.0] * 4)
+    totals.retries.add([{"reason": "HTTP 429", "waited_s": 1.25}] * 3)
+    totals.retries.add([{"reason": "HTTP 500", "waited_s": 0.5}])
+    conclude(report(tmp_path, totals), as_json=False)
+    told = "requests made again: 4 (3 HTTP 429, 1 HTTP 500), 4.2 s waited\n"
+    assert told in capsys.readouterr().out
+    conclude(report(tmp_path, totals), as_json=True)
+    assert json.loads(capsys.readouterr().out)["retries"] == {
+        "count": 4,
+        "reasons": {"HTTP 429": 3, "HTTP 500": 1},
+        "waited_s": 4.25,
+    }
+
+
 def test_json_holds_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     kinds = [Failure("ModelError", "HTTP 500", 2)]
     conclude(report(tmp_path, scored([1.0, 0.5]), failures=kinds), as_json=True)
     document = json.loads(capsys.readouterr().out)
     assert document["mean_reward"] == 0.75
-    assert document["failures"] == [{"type": "ModelError", "count": 2, "message": "HTTP 500"}]
+    assert document["failures"] == [
+        {"type": "ModelError", "count": 2, "texts": 1, "message": "HTTP 500"}
+    ]
     assert document["stop_reasons"] == {"finished": 2}
 
 

@@ -98,3 +98,5 @@ def test_a_sweep_ends_with_a_table_over_its_points(
     assert names.split()[:3] == ["tasks.count", "status", "rows"]
     assert first.split()[:5] == ["1", "complete", "1", "of", "1"]
     assert second.split()[0] == "2"
+    for line in (first, second):  # issue 38: where the runs are
+        assert (Path(line.split()[-1]) / "manifest.json").is_file()

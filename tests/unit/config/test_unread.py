@@ -49,7 +49,6 @@ def left_out(*overrides: str) -> dict[str, str]:
         (["runtime=inline", "runtime.address=auto"], "runtime.address", "see runtime=ray"),
         (["branch.at=each_turn"], "branch.at", "branch.path is not set"),
         (["rewards.judge.votes=5"], "rewards.judge.votes", "rewards.judge.model is not set"),
-        (["model.mistake_rate=0.5"], "model.mistake_rate", "model.mistakes is not set"),
         (["agent.retry.max_retries=3"], "agent.retry.max_retries", "does not list retry"),
         (["telemetry.otel.sample=0.5"], "telemetry.otel.sample", "does not list otel"),
         (["tasks.suite=5"], "tasks.suite", "see tasks=bird"),

@@ -69,9 +69,12 @@ def test_the_comparison_is_printed_lost_samples_first(runs, capsys):
     assert "B passes +25.0% of 4 pairs" in out
     assert "no clear difference" in out
     assert "1 samples only in A are left out" in out
-    flips = [line.split()[0] for line in out.partition("Flipped (3)")[2].splitlines()[2:]]
+    flips = [line.split()[0] for line in out.partition("Flipped (3)")[2].splitlines()[2:5]]
     assert flips == ["lost", "gained", "gained"]
     assert "state: missing: loans" in out
+    last = [line.strip() for line in out.splitlines()[-4:]]
+    assert last[0].startswith("B passes +25.0% of 4 pairs")
+    assert last[-1] == f"synth view {runs[0]} {runs[1]}"
 
 
 def test_pairs_that_all_differ_alike_have_no_interval(tmp_path: Path, capsys):

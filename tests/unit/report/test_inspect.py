@@ -52,21 +52,21 @@ def test_the_summary_counts_what_is_there(inspect, run):
     assert lines["reward"] == ["mean 0.700, 3 of 5 successful, 1 unscored"]
     assert lines["outcome"] == ["success 3, failure 2, unscored 1"]
     assert lines["stop reason"] == ["finished 5, max_turns 1"]
-    header = ["rows", "reward", "passed", "95%", "turns", "calls", "tool errors", "excluded"]
+    header = ["rows", "reward", "passed", "turns", "calls", "tool errors", "excluded"]
     assert lines["split"] == header
-    assert lines["train"] == ["5", "0.625", "50%", "15% to 85%", "2.8", "2.0", "2", "1"]
-    assert lines["test"] == ["1", "1.000", "100%", "21% to 100%", "3.0", "2.0", "0", "2"]
-    assert lines["passed"] == ["60.0% (95%: 23.1% to 88.2%)"]
+    assert lines["train"] == ["5", "0.625", "50%", "2.8", "2.0", "2", "1"]
+    assert lines["test"] == ["1", "1.000", "100%", "3.0", "2.0", "0", "2"]
+    assert lines["passed"] == ["60.0%"]
     assert lines["tokens"] == ["input 5,400, output 360"]
     assert lines["cost"] == ["$0.0020 (known for 1 of 6 rows)"]
     assert lines["latency"] == ["p50 250.0 ms, p90 2.0 s, p99 2.0 s, max 2.0 s"]
     assert lines["family"] == header
     assert lines["stop_medication"] == ["4", "2", "50.0%"]  # the tool: its lines come last
-    assert ["record_vitals", "5", "0.875", "75%", "30% to 95%", "2.8", "2.0", "1", "3"] in [
+    assert ["record_vitals", "5", "0.875", "75%", "2.8", "2.0", "1", "3"] in [
         fields(line) for line in out.splitlines()
     ]
     assert lines["ConnectionLost"] == ["2", "2", "the database went away"]
-    assert lines["not_found"] == ["1"]
+    assert lines["tool errors"] == ["malformed_call 1, not_found 1"]
     assert f"  synth inspect {run} --failed" in out
 
 
@@ -384,7 +384,7 @@ def test_several_samples_of_a_task_have_pass_at_k(tmp_path, capsys):
 def test_distributions_are_small_histograms(tmp_path, capsys):
     rows = [row(index, num_turns=turns) for index, turns in enumerate((2, 3, 3, 5))]
     run = write_run(tmp_path / "ehr", rows)
-    main([str(run)])
+    main([str(run), "--details"])
     lines = [fields(line) for line in capsys.readouterr().out.splitlines()]
     assert ["turns", "2", "▄█·▄", "5", "3", "5"] in lines
     assert not any(line[0] == "tool calls" for line in lines)  # all have as many
@@ -423,3 +423,29 @@ def test_composed_tasks_are_one_line_for_each_number_of_requests(tmp_path, capsy
     found = {part["family"]: part["rows"] for part in families}
     assert found == {"2 requests": 2, "3 requests": 1, "a": 1}
     assert set(json.loads((run / "manifest.json").read_text())["counts"]["families"]) == set(found)
+
+
+def test_many_families_do_not_scroll_the_headline_away(tmp_path, capsys):
+    """Issue 38: 48 families of one row, each with "21% to 100%", stood below the headline."""
+    rows = [row(index, task_id=f"t{index}", family=f"f{index}") for index in range(47)]
+    run = write_run(tmp_path / "ehr", [*rows, failed(47) | {"task_id": "t", "family": "broken"}])
+    main([str(run)])
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert len(lines) < 45
+    assert "21%" not in out
+    assert "and 40 more (--details lists all)" in out
+    families = lines[lines.index("Families") + 2 :]
+    assert fields(families[0])[0] == "broken"  # the lowest pass rate first
+    assert "passed" in fields(next(line for line in reversed(lines) if "95%" in line))
+    assert lines.index("Summary") > lines.index("Tools")
+    assert lines[-1].strip().startswith("synth ")
+    main([str(run), "--details"])
+    assert "f46" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("tasks", "shown"), [(9, False), (10, True)])
+def test_an_interval_is_shown_where_it_says_something(tmp_path, capsys, tasks, shown):
+    rows = [row(index, task_id=f"t{index}") for index in range(tasks)]
+    main([str(write_run(tmp_path / "ehr", rows))])
+    assert ("95%" in capsys.readouterr().out) is shown

@@ -37,14 +37,14 @@ def chosen(setup: WorkerSetup, jobs: int, **config: Any) -> tuple[str, str]:
 def test_a_small_job_stays_in_this_process_and_the_line_says_why(setup: WorkerSetup):
     kind, line = chosen(setup, 64)
     assert kind == "inline"
-    assert line.startswith("64 rollouts in this process: about 2 s")
+    assert line.startswith("64 proofs and 64 rollouts in this process: about 2 s")
     assert "runtime=ray" in line
 
 
 def test_a_large_job_goes_to_ray(setup: WorkerSetup):
     kind, line = chosen(setup, 5_000)
     assert kind == "ray"
-    assert line.startswith("5,000 rollouts on Ray, 2 workers")
+    assert line.startswith("5,000 proofs and 5,000 rollouts on Ray, 2 workers")
 
 
 @pytest.mark.parametrize(

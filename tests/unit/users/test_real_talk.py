@@ -96,6 +96,27 @@ def test_a_turn_is_answered_as_a_person_would(
     assert all(task.user.knows[name].says in turn.text for name in turn.told)
 
 
+OFFERS = (
+    " If you would like more details before deciding, I am happy to explain.",
+    " I can explain the details first if you like.",
+    " Happy to explain further, if anything is unclear.",
+    " Should you want to know more about it first, I can tell you.",
+)
+
+
+@pytest.mark.slow
+def test_an_offer_of_explanation_takes_nothing_from_a_proposal():
+    """Issue 38: the user answered such a proposal with "Before I agree, spell out exactly what you
+    will do".
+    """
+    proposals = [row for row in ROWS if row[2] and row[3] == "agrees"]
+    assert len(proposals) > len(OFFERS)
+    for at, (world, which, told, _, text) in enumerate(proposals):
+        task = task_of(world, which)
+        said = text.format(**task.slots) + OFFERS[at % len(OFFERS)]
+        assert outcome_of(hear(task, told, said)) == "agrees", said
+
+
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
 @pytest.mark.slow
 def test_whoever_the_user_is(world: str):

@@ -52,6 +52,38 @@ class ToolExecutions:
         return cls({name: ExecutionMetrics.from_json(metrics) for name, metrics in raw.items()})
 
 
+@dataclass(slots=True)
+class RetryTally:
+    """Requests that an endpoint refused or left unanswered, and that were made again."""
+
+    reasons: Counter[str] = field(default_factory=Counter[str])
+    waited_s: float = 0.0
+
+    def add(self, retries: Iterable[Mapping[str, Any] | str] | None) -> None:
+        """Count the retries of a row, given as values or as JSON."""
+        for item in retries or ():
+            retry = json.loads(item) if isinstance(item, str) else item
+            self.reasons[retry["reason"]] += 1
+            self.waited_s += retry["waited_s"]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "count": self.reasons.total(),
+            "reasons": dict(self.reasons.most_common()),
+            "waited_s": round(self.waited_s, 3),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> RetryTally:
+        """The inverse of :meth:`to_json`."""
+        return cls(Counter(raw["reasons"]), raw["waited_s"])
+
+    def __str__(self) -> str:
+        """A phrase such as ``104 (100 HTTP 429, 4 HTTP 500), 31 s waited``."""
+        why = ", ".join(f"{count:,} {reason}" for reason, count in self.reasons.most_common())
+        return f"{self.reasons.total():,} ({why}), {self.waited_s:,.1f} s waited"
+
+
 class _RowStatistics(Protocol):
     """Figures from the verdicts of rows. Constructed without arguments."""
 
@@ -89,6 +121,7 @@ COUNTED_COLUMNS: Final = (
     "verdicts",
     *_SUMS,
     "executions",
+    "retries",
     "provider_fields",
 )
 """The columns that :meth:`RunCounts.add_row` reads."""
@@ -128,6 +161,7 @@ class RunCounts:
     terminal_errors: int = 0
     statistics: dict[str, _RowStatistics] = field(default_factory=all_statistics)
     executed: ToolExecutions = field(default_factory=ToolExecutions)
+    retries: RetryTally = field(default_factory=RetryTally)
     provider_fields: Counter[str] = field(default_factory=Counter[str])
     left_out: Counter[str] = field(default_factory=Counter[str])
     variety: Variety = field(default_factory=Variety)
@@ -137,6 +171,7 @@ class RunCounts:
         for statistics in self.statistics.values():
             statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
+        self.retries.add(row["retries"])
         for text in row["provider_fields"] or ():
             turn: dict[str, Any] = json.loads(text)
             self.provider_fields.update(turn.keys() - {"left_out"})
@@ -179,6 +214,7 @@ class RunCounts:
             },
             "families": {name: tally.to_json() for name, tally in sorted(self.families.items())},
             "tools": self.executed.to_json(),
+            "retries": self.retries.to_json(),
             "provider_fields": {
                 "kept": dict(sorted(self.provider_fields.items())),
                 "left_out": dict(sorted(self.left_out.items())),

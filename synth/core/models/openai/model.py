@@ -26,7 +26,16 @@ from synth.core.models.openai.request_template import RequestTemplate
 from synth.core.models.openai.stream import StreamedAnswer
 from synth.core.models.openai.wire import encode, encode_message, names_echoed, request_head
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
-from synth.model import Completion, Conversation, Model, OnDelta, RateLimiter, Sampling, wire_seed
+from synth.model import (
+    Completion,
+    Conversation,
+    Model,
+    OnDelta,
+    RateLimiter,
+    Retry,
+    Sampling,
+    wire_seed,
+)
 from synth.task import Message, Task
 
 
@@ -140,7 +149,7 @@ class OpenAIModel(Model):
         url = f"{self.endpoint}/models"
         try:
             reply = await self._retrying(
-                self._list_models, min(1, self.options.max_retries), nullcontext
+                self._list_models, min(1, self.options.max_retries), nullcontext, []
             )
         except ModelError as error:
             if error.status is not None:
@@ -250,11 +259,14 @@ class OpenAIModel(Model):
             return completion
 
         tokens = len(body) // _BYTES_PER_TOKEN + (self._sampling.max_tokens or 0)
-        return await self._retrying(
+        failed: list[Retry] = []
+        completion = await self._retrying(
             once,
             self.options.max_retries if retries is None else retries,
             nullcontext if limiter is None else lambda: limiter.slot(tokens),
+            failed,
         )
+        return replace(completion, retries=tuple(failed)) if failed else completion
 
     def request(self, opening: bytes, *, streams: bool) -> bytes:
         """Return the body of a request; ``opening`` is one of chat completions up to the end of its
@@ -282,24 +294,25 @@ class OpenAIModel(Model):
         once: Callable[[], Awaitable[_Result]],
         most: int,
         slot: Callable[[], AbstractAsyncContextManager[None]],
+        failed: list[Retry],
     ) -> _Result:
         """Make attempts, each inside of a slot, until one succeeds, none can, or ``most`` more were
-        made.
+        made. ``failed`` takes those that were made again.
         """
-        attempt = 0
         while True:
             async with slot():
                 try:
                     return await once()
                 except ModelError as error:
                     problem = error
-            if not problem.retryable or attempt >= most:
+            if not problem.retryable or len(failed) >= most:
                 raise problem
-            wait = self.options.backoff.wait_s(attempt, problem.retry_after_s)
+            wait = self.options.backoff.wait_s(len(failed), problem.retry_after_s)
             if wait is None:
                 raise problem
             await asyncio.sleep(wait)
-            attempt += 1
+            reason = "no answer" if problem.status is None else f"HTTP {problem.status}"
+            failed.append(Retry(reason, wait))
 
     async def _exchange(self, body: bytes, streamed: StreamedAnswer | None) -> Reply:
         """Make one attempt and return the reply of any status. Raises ModelError if no complete

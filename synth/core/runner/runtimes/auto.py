@@ -110,4 +110,5 @@ def seconds(setup: WorkerSetup, processes: int) -> float:
 
 
 def _counted(work: Workload) -> str:
-    return "1 rollout" if work.jobs == 1 else f"{work.jobs:,} rollouts"
+    rollouts = "1 rollout" if work.jobs == 1 else f"{work.jobs:,} rollouts"
+    return f"{work.tasks:,} proofs and {rollouts}" if work.tasks > 1 else rollouts

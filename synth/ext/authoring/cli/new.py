@@ -231,8 +231,12 @@ def _preview(path: Path, world: NewWorld, screen: Screen) -> None:
     screen.line(f"would write {path}:")
     for name, text in world.files.items():
         screen.line(f"{name}: {len(text.splitlines()):,} lines", indent=2)
-    drafts = Counter(draft.pattern for draft in world.drafts)
-    screen.line(f"{len(world.drafts)} drafts of families, to be proved: {_counts(drafts)}")
+    screen.line(f"{len(world.drafts)} drafts of families, to be proved:")
+    drafts: dict[str, list[str]] = {}
+    for draft in world.drafts:
+        drafts.setdefault(draft.pattern, []).append(draft.id)
+    for pattern, ids in drafts.items():
+        screen.line(f"{pattern}: {', '.join(ids)}", indent=2)
     screen.line(tool_count(world.tools))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +25,13 @@ from synth.core.report.compare import compare, show_comparison
 from synth.core.report.json_output import print_document
 from synth.core.runner.run_files import TASKS_FILE
 from synth.errors import OperatorError
-from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, report_page
+from synth.ext.evaluation.pages import (
+    comparison_page,
+    evaluate,
+    model_card,
+    on_screen,
+    report_page,
+)
 from synth.launch import launch
 
 HELP = """synth eval
@@ -148,9 +155,11 @@ def _report(directory: Path, *, as_json: bool) -> None:
         document = evaluate(dataset, difficulties)
     pages = {"eval.md": report_page(document), "model_card.md": model_card(document)}
     _write(directory, "eval.json", document, pages)
-    _print(document, pages["eval.md"], as_json=as_json)
+    _print(document, on_screen(document), as_json=as_json)
     if not as_json:
-        say(f"\nwritten: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
+        say(f"written: {', '.join(str(directory / name) for name in ('eval.json', *pages))}")
+        failed = document["pass"]["passed"] < document["pass"]["samples"]
+        say(f"next: synth inspect {shlex.quote(str(directory))}{' --failed' if failed else ''}")
 
 
 def _compare(options: Arguments) -> int:

@@ -1,4 +1,4 @@
-"""``synth push``: a sealed run as a dataset on the Hugging Face Hub."""
+"""``synth push``: a sealed run as a dataset on the Hugging Face Hub, or a world."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 import sys
 from typing import Any
 
+from envs.world.loader import load_world
+from envs.world.world_file import read_world_file
 from synth.core.cli.command import Arguments, command
+from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
 from synth.core.report.screen import safe_line
 from synth.errors import OperatorError
@@ -18,12 +21,13 @@ from synth.plugins import resolve
 
 HELP = """synth push
 
-Publish a sealed run as a dataset on the Hugging Face Hub ($HF_ENDPOINT, $HF_TOKEN). Secrets and
+Publish a sealed run as a dataset on the Hugging Face Hub ($HF_ENDPOINT, $HF_TOKEN), or a world,
+which `synth run env=hf:org/name` plays. Secrets and
 personal data are looked for first; licences must be declared. A push that was interrupted goes on
 where it was.
 
 arguments:
-  DIR                 a run's directory
+  DIR                 a run's directory, or a world's folder or name
   ORG/NAME            the dataset's name on the Hub
 options:
   --license ID        of the data (default: card.license)
@@ -38,6 +42,7 @@ options:
 examples:
   synth push out/ehr acme/ehr --license cc-by-4.0 --dry-run   scans, writes the card, sends nothing
   synth push out/ehr acme/ehr --license cc-by-4.0
+  synth push my_world acme/my-world --license cc-by-4.0     proves it, writes its card, sends it
   synth push out/qwen acme/ehr-qwen --license cc-by-4.0 --teacher-license apache-2.0 --private
 """
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -49,6 +54,8 @@ def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError for what must be mended first."""
     if _REPO.fullmatch(options.org_name) is None:
         raise OperatorError(f"{options.org_name!r} is not of the form organization/name")
+    if not (options.dir / "manifest.json").exists() and not (options.dir / ".synth").exists():
+        return _push_world(options)
     facts = read_facts(options.dir, benchmarks(options.against))
     declared = licences(facts, options.license, options.world_license, options.teacher_license)
     declared.require()
@@ -76,6 +83,28 @@ def main(options: Arguments) -> int:
     )
     plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
     _print(plan, f"{pushed.uploaded} files sent, {pushed.unchanged} were there:", options)
+    return 0
+
+
+def _push_world(options: Arguments) -> int:
+    worlds = "synth.ext.hub.worlds"
+    world = load_world(find_world(str(options.dir)))
+    license_id = options.license or read_world_file(world.path).license
+    if license_id is None:
+        raise OperatorError("name a licence: --license, or `license` in its world.yaml")
+    report = resolve(f"{worlds}:prove")(world, reviewed=options.personal_data_reviewed)
+    card = resolve(f"{worlds}:world_card")(world, report, options.org_name, license_id)
+    plan: dict[str, Any] = {"repo": options.org_name, "world": world.name, "digest": world.digest}
+    if options.dry_run:
+        say(json.dumps(plan | {"card": card}, indent=2) if options.json else card)
+        return 0
+    pushed = resolve(f"{worlds}:push_world")(
+        world, card, options.org_name, private=options.private, say=_say
+    )
+    plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
+    said = f"{pushed.uploaded} files sent, {pushed.unchanged} were there: {pushed.url}"
+    use = f"{said}\nnext: synth run env=hf:{options.org_name}"
+    say(json.dumps(plan, indent=2) if options.json else use)
     return 0
 
 

@@ -62,7 +62,7 @@ function theme() {
 }
 
 const KEYS = [["j / k", "next and previous trajectory"], ["/", "search"], ["o", "overview"], ["l", "back to the list"],
-  ["c", "compare two runs"], ["b", "best sample beside the worst"], ["t", "light or dark"], ["?", "this help"], ["Esc", "leave the search, close this"]];
+  ["c", "compare two runs"], ["b", "best sample beside the worst"], ["a / x", "accept or reject the row (served pages)"], ["t", "light or dark"], ["?", "this help"], ["Esc", "leave the search, close this"]];
 
 const MEANINGS = [["gate", WORDS.gate], ["score", WORDS.score], ["state", "The gate over the rows at the end: missing rows are in the reference solution's end and not in this one, collateral rows the other way round."],
   ["reply", "The gate over all that the agent says: what the user asked to learn, and nothing that is not so."], ["reads_only", "The gate over whose data the agent reads."],
@@ -91,6 +91,7 @@ function onKey(event) {
   const actions = {
     j: () => step(1), k: () => step(-1), "/": () => { go(address("rows", state.id)); document.querySelector("input[type=search]").focus(); },
     o: () => go(address("overview")), l: () => go(address("rows")), c: () => data.runs.length > 1 && go(address("compare")),
+    a: () => review("accept", null), x: () => review("reject", null),
     b: () => document.getElementById("best-worst")?.click(), t: theme, "?": help,
   };
   if (actions[event.key]) { event.preventDefault(); actions[event.key](); }

@@ -13,6 +13,7 @@ const FILTERS = [
   ["run", "Run", (row) => [data.runs[row.run].name]],
   ["outcome", "Outcome", (row) => [row.outcome]],
   ["family", "Family", (row) => [row.family]],
+  ["review", "Review", (row) => [row.review || "none"]],
   ["case", "Case", (row) => (row.case ? [row.case] : [])],
   ["level", "Difficulty", (row) => (row.level ? [row.level] : [])],
   ["split", "Split", (row) => [row.split]],
@@ -46,6 +47,18 @@ async function ask(path, query = "") {
   const response = await fetch(`/api/${path}?token=${encodeURIComponent(token)}${query}`);
   if (!response.ok) throw new Error(await response.text());
   return parse(await response.text());
+}
+
+// A review of the row that is open; a second time the same takes it back. The server knows whose it is.
+async function review(verdict, note) {
+  const row = byId.get(state.id) || state.shown[0];
+  if (!served || !row) return;
+  const said = { verdict: verdict === null ? row.review || "" : row.review === verdict ? "" : verdict, note: note === null ? row.review_note || "" : note };
+  const response = await fetch(`/api/review/${row.run}/${encodeURIComponent(row.id)}?token=${encodeURIComponent(token)}`, { method: "POST", body: JSON.stringify(said) });
+  if (!response.ok) throw new Error(await response.text());
+  Object.assign(row, parse(await response.text()));
+  known.rows = 0; // the counts of the filters
+  draw();
 }
 
 async function unpack() {

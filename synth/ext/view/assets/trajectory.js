@@ -6,6 +6,7 @@ function trajectory(row) {
     h("div", { class: "headline" },
       h("a", { class: "icon pill back", href: address("rows"), "aria-label": "Back to the list" }, "←"),
       h("h1", { tabindex: "-1" }, breakable(label(row))), pills(row), neighbours()),
+    reviewed(row),
     facts(row),
     h("nav", { class: "jumps", "aria-label": "Parts of this page" },
       parts.map(([title, target]) => h("button", { class: "linkish", onclick: () => { target.scrollIntoView(); target.focus({ preventScroll: true }); } }, title))),
@@ -34,6 +35,16 @@ function waiting(row) {
 
 function pills(row) {
   return [rewardPill(row), row.blame ? h("span", { class: "pill warn", title: WORDS["by rule"] }, `blame: ${row.blame}`) : null];
+}
+
+// What people say of the row; a served page takes it.
+function reviewed(row) {
+  const kind = { accept: "good", reject: "bad", disputed: "warn" }[row.review];
+  const pill = row.review ? h("span", { class: `pill ${kind}`, role: "status" }, `review: ${row.review}`) : null;
+  if (!served) return row.review ? h("div", { class: "siblings" }, pill, row.review_note) : null;
+  const button = (text, verdict, key) => h("button", { class: "icon", "aria-pressed": String(row.review === verdict), title: `${text} (${key})`, onclick: () => review(verdict, null) }, text);
+  return h("div", { class: "siblings" }, pill, button("Accept", "accept", "a"), button("Reject", "reject", "x"),
+    h("input", { class: "review-note", "aria-label": "Note", placeholder: "Note", value: row.review_note || null, onchange: (event) => review(null, event.target.value) }));
 }
 
 function neighbours() {

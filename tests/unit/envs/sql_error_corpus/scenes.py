@@ -226,7 +226,7 @@ def by_sqlite3(folder: Path) -> Iterator[Scene]:
                 Category.LIMIT_EXCEEDED,
                 f"SELECT {', '.join('1' for _ in range(3000))}",
             ),
-            ("deep", Category.LIMIT_EXCEEDED, f"SELECT {'(' * 3000}1{')' * 3000}"),
+            ("deep", Category.LIMIT_EXCEEDED, f"SELECT {'abs(' * 3000}1{')' * 3000}"),
             ("tall", Category.LIMIT_EXCEEDED, f"SELECT {' + '.join('1' for _ in range(1500))}"),
             ("compound", Category.LIMIT_EXCEEDED, " UNION ".join("SELECT 1" for _ in range(600))),
             (

@@ -10,7 +10,7 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.report.compare import compare
 from synth.errors import DatasetError
-from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, report_page
+from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, on_screen, report_page
 from tests.sample_rows import row, unscored, verdict, write_run
 
 LOST = verdict("state", 0.0, "missing: loans")
@@ -63,7 +63,7 @@ def test_the_report_says_what_is_not_counted_and_gives_each_measure(document):
     page = report_page(document)
     assert "3 of 4 rollouts of 2 tasks passed" in page
     assert "Not counted: 1 without a score." in page
-    assert "| pass^2 | 50.0% | 0.0% to 100.0% |" in page
+    assert "| pass^2 | 50.0% |  |" in page
     assert "| hard | 1 | 2 | 50.0% |" in page
 
 
@@ -85,7 +85,7 @@ def test_before_and_after_stand_side_by_side(tmp_path: Path):
     after = [sample(index, task, 0, True, model="new") for index, task in enumerate(tasks)]
     paths = write_run(tmp_path / "a", before), write_run(tmp_path / "b", after)
     page = comparison_page(compare(*map(Dataset.open, paths)))
-    assert "| all | 6 | 0.0% | 100.0% | +100.0% | all alike | 0.0312 |" in page
+    assert "| all | 6 | 0.0% | 100.0% | +100.0% |  | 0.0312 |" in page
 
 
 def test_a_run_without_a_score_has_nothing_to_report(tmp_path: Path):
@@ -94,3 +94,15 @@ def test_a_run_without_a_score_has_nothing_to_report(tmp_path: Path):
         pytest.raises(DatasetError, match="no scored row"),
     ):
         evaluate(dataset, {})
+
+
+def test_a_terminal_shows_the_lowest_families_and_ends_with_the_headline(tmp_path: Path):
+    rows = [sample(index, f"t{index}", 0, index > 0, family=f"f{index:02}") for index in range(20)]
+    with Dataset.open(write_run(tmp_path / "run", rows)) as dataset:
+        found = evaluate(dataset, {})
+    lines = on_screen(found).splitlines()
+    assert "## Families (8 lowest of 20)" in lines
+    assert sum(line.startswith(("| f0", "| f1")) for line in lines) == 8
+    assert any(line.startswith("| f00 | 1 | 1 | 0.0% |") for line in lines)
+    assert lines.index("19 of 20 rollouts of 20 tasks passed, in universes 0.") > len(lines) - 6
+    assert sum(line.startswith(("| f0", "| f1")) for line in report_page(found).splitlines()) == 20

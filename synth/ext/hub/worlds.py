@@ -1,0 +1,156 @@
+"""Worlds on the Hub: published with a card and proofs, fetched by ``env=hf:org/name``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+from envs.world.files import world_files
+from envs.world.loader import World
+from synth.core.cli.consent_question import consent_by
+from synth.core.dataset.store.card import table
+from synth.core.foundation.archive import pack_world
+from synth.core.foundation.consent import remember, require_consent, world_part
+from synth.core.foundation.shipped import version
+from synth.core.validation.cache import ReportCache
+from synth.core.validation.check import Options
+from synth.core.validation.world import WorldReport, check_world
+from synth.errors import OperatorError
+from synth.ext.hub.push import Pushed, push_files
+
+CARD, OWN_README = "README.md", "WORLD.md"
+"""The card takes the place of the world's README, which travels beside it."""
+
+
+@cache
+def fetch(name: str, trust: bool = False) -> Path:
+    """The folder of the world ``org/name`` or ``org/name@revision``, fetched once a process.
+
+    Raises OperatorError with what the Hub says, and :class:`~synth.errors.UntrustedCode` where
+    nobody consents to its code; ``trust`` is such a consent, for later commands too.
+    """
+    repo, _, revision = name.partition("@")
+    home = _cache() / name.replace("/", "--")
+    api: Any = HfApi()
+    try:
+        api.snapshot_download(
+            repo, repo_type="dataset", revision=revision or None, local_dir=home / "snapshot"
+        )
+    except (HfHubHTTPError, HFValidationError) as error:
+        said = " ".join(str(error).split())[:400]
+        raise OperatorError(f"the Hub has no world {repo} for you: {said}") from None
+    except OSError as error:
+        raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
+    folder = home / repo.rpartition("/")[2]
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(home / "snapshot", folder, ignore=shutil.ignore_patterns(".cache", ".git*"))
+    (folder / CARD).unlink(missing_ok=True)
+    if (folder / OWN_README).is_file():
+        (folder / OWN_README).rename(folder / CARD)
+    part = world_part(pack_world(folder))
+    if trust:
+        remember([part])
+    require_consent(folder, [part], consent_by(trust))
+    return folder
+
+
+def _cache() -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "synth" / "worlds"
+
+
+def prove(world: World, *, reviewed: bool) -> WorldReport:
+    """Prove a world that is to be published.
+
+    Raises OperatorError for a family that does not prove itself, and for personal columns that
+    nobody has ``reviewed``.
+    """
+    options = Options(universes=2 if world.universes else 1)
+    workers = os.cpu_count() or 1
+    report = check_world(world.path, options, _ignore, workers, ReportCache(world, options.key))
+    if not report.ok:
+        bad = ", ".join(family.family for family in report.families if not family.ok)
+        raise OperatorError(f"{world.name} does not prove itself ({bad}): see synth check")
+    if report.personal and not reviewed:
+        raise OperatorError(
+            f"its seed has personal columns: {', '.join(report.personal)}. Look at them, then add"
+            " --personal-data-reviewed"
+        )
+    return report
+
+
+def _ignore(_: object) -> None:
+    """The card shows the whole report."""
+
+
+def push_world(
+    world: World, card: str, repo: str, *, private: bool, say: Callable[[str], None]
+) -> Pushed:
+    """Upload the files of a world with its card. Raises OperatorError with what the Hub says, and
+    :class:`~envs.errors.WorldError` for a file that holds a key.
+    """
+    pack_world(world.path)  # refuses secrets
+    with tempfile.TemporaryDirectory() as home:
+        page = Path(home) / CARD
+        page.write_text(card, "utf-8")
+        files = {_published(name): file for name, file in world_files(world.path).items()}
+        return push_files(files | {CARD: page}, repo, private=private, say=say)
+
+
+def _published(name: str) -> str:
+    return OWN_README if name == CARD else name
+
+
+def world_card(world: World, report: WorldReport, repo: str, license_id: str) -> str:
+    """The card of a world: how to run it, its tools, its families, and what proves them."""
+    header = {
+        "license": license_id,
+        "pretty_name": repo.rpartition("/")[2],
+        "tags": ["synth-world", "tool-use", "function-calling"],
+    }
+    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True).rstrip("\n")
+    readme = world.path / CARD
+    own = readme.read_text("utf-8").strip() if readme.is_file() else f"# {world.name}"
+    return "\n".join(
+        ["---", text, "---", "", own, "", *_use(repo), *_tools(world), *_families(report)]
+    )
+
+
+def _use(repo: str) -> list[str]:
+    return ["## Use", "", "```sh", f"synth run env=hf:{repo}", "```", ""]
+
+
+def _tools(world: World) -> Iterator[str]:
+    yield from (f"## Tools ({len(world.toolbox.tools)})", "")
+    rows = [
+        (f"`{tool.name}`", "reads" if tool.read_only else "writes", tool.description.split("\n")[0])
+        for tool in world.toolbox.tools
+    ]
+    yield from table(("tool", "", "what it does"), rows)
+
+
+def _families(report: WorldReport) -> Iterator[str]:
+    total = sum(family.capacity for family in report.families)
+    yield from (f"## Families ({len(report.families)}, {total:,} tasks)", "")
+    rows = [
+        (
+            f"`{family.family}`",
+            f"{family.capacity:,}",
+            str(family.tasks),
+            str(family.honest_won.total()),
+            str(family.killed.total()),
+        )
+        for family in report.families
+    ]
+    header = ("family", "tasks", "proved", "honest agents won", "attacks and mutants lost")
+    yield from table(header, rows)
+    yield f"Proved by `synth check`, synth {version()}."
