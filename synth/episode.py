@@ -414,8 +414,6 @@ class Episode(Closing):
 
     def _received(self, arguments: dict[str, Any], call_id: str) -> ToolResult:
         """Keep the answer to the present request, the first one that is handed in."""
-        if self.task.asked_together:
-            return self._received_together(arguments, call_id)
         answer: dict[str, Any] | ToolResult | None = arguments
         if self.task.form is not None:
             task = self.task.parts[self._request] if self.task.parts else self.task
@@ -427,25 +425,6 @@ class Episode(Closing):
         if answer is not None:
             # A copy, so that a holder of the outcome cannot change the answer.
             self._answers[self._request] = copy.deepcopy(answer)
-        return ToolResult({"status": "received"})
-
-    def _received_together(self, arguments: dict[str, Any], call_id: str) -> ToolResult:
-        """Keep the answers to the requests of one message whose fields are handed in, together or
-        one by one.
-        """
-        fields = {name for name, value in arguments.items() if value is not None}
-        found: dict[int, dict[str, Any]] = {}
-        for index, part in enumerate(self.task.parts):
-            if part.answer is None or not fields & set(part.answer["properties"]):
-                continue
-            answer = due_answer(part, arguments, call_id)
-            if isinstance(answer, ToolResult):
-                return answer
-            if answer is not None:
-                found[index] = copy.deepcopy(answer)
-        if found and found.keys() <= self._answers.keys():
-            return _DUPLICATE
-        self._answers = {**found, **self._answers}
         return ToolResult({"status": "received"})
 
     def __repr__(self) -> str:

@@ -287,6 +287,7 @@ REWARDS = ExtensionPoint(
         "says": "synth.core.rewards.reply:SaysVerifier",
         "reply": "synth.core.rewards.reply:ReplyVerifier",
         "reads_only": "synth.core.rewards.least_privilege:ReadsOnly",
+        "declines": "synth.ext.variety.declines:Declines",
         "sql": "synth.ext.text2sql.verifier:SqlVerifier",
     },
 )

@@ -102,11 +102,6 @@ class Task:
         return max(1, len(self.parts))
 
     @property
-    def asked_together(self) -> bool:
-        """True for a composed task whose requests all come in its first message."""
-        return len(self.parts) > 1 and not self.role.requests
-
-    @property
     def submit_parameters(self) -> Mapping[str, Json] | None:
         """The parameters of ``submit`` as the agent is shown them; None: there is no such tool."""
         return self.answer if self.form is None else self.form or None

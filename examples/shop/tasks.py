@@ -63,6 +63,9 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
             else:
                 refunded += worth
             gold += _settled(place, each["return_id"], state, release=worth > DESK_LIMIT)
+        money = f"Refunded: {refunded / 100:.2f} EUR." if refunded else "Nothing is refunded yet."
+        if over:
+            money += f" Above our limit, so with a supervisor: {', '.join(over)}."
         yield {
             "slots": {
                 "parcels": ", ".join(
@@ -91,14 +94,8 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
                 {"submit": {"refunded_cents": refunded, "escalated": over}},
                 {
                     "say": [
-                        (
-                            f"All {len(found)} are booked in. Refunded in all:"
-                            f" {refunded / 100:.2f} EUR."
-                        ),
-                        (
-                            f"Settled: {refunded / 100:.2f} EUR refunded. With a supervisor:"
-                            f" {', '.join(over) or 'none'}."
-                        ),
+                        f"All {len(found)} parcels are booked in. {money}",
+                        f"Done, {len(found)} returns are in. {money}",
                     ]
                 },
             ],

@@ -21,7 +21,6 @@ from synth.task import Task
 
 OPTIONS = (
     "tasks.compose={2: 0.3, 3: 0.2}",
-    "tasks.compose_as=both",
     "tasks.wording=varied",
     "tasks.max_near_duplicates=0.015",
 )

@@ -36,7 +36,7 @@ OF_TASKS = {
     "SelectionConfig": {"weights": {"a": 2}},
     "RenamingsConfig": {"renamings": 2},
     "OrderConfig": {"order": "difficulty"},
-    "ToolsetsConfig": {"tools": "needed+5"},
+    "ToolsetsConfig": {"tools": "needed+5", "missing_tools": 0.2},
 }
 
 

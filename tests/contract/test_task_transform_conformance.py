@@ -31,7 +31,6 @@ class TestSelection(TaskTransformConformance):
         return TaskSelection(
             SelectionConfig(
                 compose=compose,
-                compose_as="both",
                 max_near_duplicates=0.1,
                 weights={"lend_*": 2.0},
                 difficulty={"min": 2},

@@ -8,11 +8,6 @@ from typing import Any
 
 from envs.types import RowChange
 from synth.core.foundation.hashing import canonical
-from synth.core.rewards.requests_of_message import (
-    conflict,
-    evidence_of_message,
-    places_in_message,
-)
 from synth.evidence import CallRecord, Evidence
 from synth.verdict import Verdict
 
@@ -21,10 +16,8 @@ def evidence_of_requests(evidence: Evidence) -> list[Evidence | None]:
     """The evidence of each part of a composed task; None for a request that never came.
 
     A request lasts until the next one comes. Its changes are the net changes of its
-    own calls. Requests of one message are told apart by the rows that they change.
+    own calls.
     """
-    if evidence.task.asked_together:
-        return list(evidence_of_message(evidence))
     out: list[Evidence | None] = []
     starts = [0, *(index + 1 for index in _arrivals(evidence))]
     for number, part in enumerate(evidence.task.parts):
@@ -80,11 +73,7 @@ def net_changes(calls: Sequence[CallRecord]) -> list[RowChange]:
 
 
 def shared_row(evidence: Evidence) -> str | None:
-    """A row that is changed for two requests of a composed task, as text; None if there is none. In
-    one message, two that add rows to one table cannot be told apart either.
-    """
-    if evidence.task.asked_together:
-        return conflict(evidence.task, evidence)
+    """A row that is changed for two requests of a composed task, as text; None if there is none."""
     owners: dict[tuple[str, str], int] = {}
     for number, request in enumerate(evidence_of_requests(evidence)):
         for change in () if request is None else request.changes:
@@ -127,8 +116,6 @@ def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> 
 
 def _places(evidence: Evidence) -> Sequence[Sequence[int]]:
     """The places among all calls of the calls of each request that came."""
-    if evidence.task.asked_together:
-        return places_in_message(evidence)
     starts = [0, *(evidence.turns[index].after for index in _arrivals(evidence))]
     ends = [*starts[1:], len(evidence.calls)]
     return [range(start, end) for start, end in zip(starts, ends, strict=True)]

@@ -1,7 +1,7 @@
 """A task with parts: gold and end of the whole, and the request to which a topic belongs.
 
-Its user brings the requests one after another, or all of them in the first message. Each part is
-judged as the task that it is (:mod:`synth.core.rewards.requests`).
+Its user brings the requests one after another. Each part is judged as the task that it is
+(:mod:`synth.core.rewards.requests`).
 """
 
 from __future__ import annotations
@@ -14,23 +14,19 @@ from typing import cast
 from synth.core.foundation.hashing import canonical
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.reply import GoldReply
-from synth.core.types.steps import CallStep, FollowUpStep, NextStep, Step, every_step, rewritten
+from synth.core.types.steps import CallStep, FollowUpStep, Step, every_step, rewritten
 from synth.task import GoldEnd, Task
 
 OF = "@"
 """Stands before the number of a later request in the names of its topics."""
 
 
-def joined_gold(parts: Sequence[Task], *, together: bool = False) -> list[Step]:
-    """The steps of all parts, with the beginning of each later request between them: its arrival,
-    or the start of work on it where the requests come ``together``.
-    """
+def joined_gold(parts: Sequence[Task]) -> list[Step]:
+    """The steps of all parts, with the beginning of each later request between them."""
     steps: list[Step] = []
     follow_ups = 0
     for index, part in enumerate(parts):
-        if index and together:
-            steps.append(NextStep())
-        elif index:
+        if index:
             steps.append(FollowUpStep(follow_ups, "done"))
             follow_ups += 1
         steps += rewritten(part.gold, _counted_from(follow_ups))

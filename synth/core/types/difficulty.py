@@ -23,7 +23,6 @@ from synth.core.types.steps import (
     BranchStep,
     CallStep,
     LoopStep,
-    NextStep,
     ReplyStep,
     Step,
     SubmitStep,
@@ -72,8 +71,6 @@ def _work_of(step: Step) -> Counter[str]:
             return Counter(calls=1)
         case ReplyStep():
             return Counter[str]()
-        case NextStep():
-            return Counter(requests=1)
         case _:
             return Counter(turns=1)
 

@@ -194,32 +194,8 @@ class FollowUpStep:
         return {"do": self.do, "index": self.index, "when": self.when}
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    """Begins the next request of a message that holds several. Words that are still to be said are
-    kept for the end.
-    """
-
-    do: ClassVar[str] = "next"
-
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do}
-
-
 Step = (
-    CallStep
-    | AskStep
-    | ConfirmStep
-    | SubmitStep
-    | ReplyStep
-    | LoopStep
-    | BranchStep
-    | FollowUpStep
-    | NextStep
+    CallStep | AskStep | ConfirmStep | SubmitStep | ReplyStep | LoopStep | BranchStep | FollowUpStep
 )
 Action = CallStep | SubmitStep
 """Steps that call a tool."""
@@ -250,8 +226,6 @@ def _step_from_json(raw: Mapping[str, Any]) -> Step:
             return BranchStep(conditions, steps, otherwise)
         case "then":
             return FollowUpStep(raw["index"], raw["when"])
-        case "next":
-            return NextStep()
         case other:
             raise ValueError(f"unknown step {other!r}")
 

@@ -167,12 +167,11 @@ async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
     """Prove each part of a composed task alone, then play the whole: the same branches are taken,
-    all gates of all parts are passed, and no row is changed for two of them. Requests of one
-    message may be done in any order, so that gold also has to stand with the last one first.
+    all gates of all parts are passed, and no row is changed for two of them.
     """
     parts = [await prove(part, world, template, limits) for part in task.parts]
     writers = {tool.name for tool in world.tools if not tool.read_only}
-    joined = joined_gold(task.parts, together=task.asked_together)
+    joined = joined_gold(task.parts)
     steps = without_repeats(joined, writers)
     whole = replace(task, parts=tuple(parts), gold=steps)
     async with playing(whole, world, template, limits) as gold:
@@ -183,7 +182,7 @@ async def _prove_parts(
             raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
         if message := _other_wishes(whole, gold):
             raise _conflict(task, message)
-        alone = joined_gold(parts, together=task.asked_together)
+        alone = joined_gold(parts)
         if branches_taken(joined, gold.taken) != alone:
             raise _conflict(task, "one request changes what another one comes to")
         whole = replace(whole, gold=branches_taken(steps, gold.taken))
@@ -192,21 +191,7 @@ async def _prove_parts(
             raise _conflict(task, f"two requests change {row}")
         if message := shortfall(whole, gold, world):
             raise _conflict(task, f"gold does not earn the full reward: {message}")
-    if task.asked_together:
-        await _prove_other_order(whole, world, template, limits)
     return whole, gold
-
-
-async def _prove_other_order(
-    task: Task, world: World, template: Template, limits: Limits | None
-) -> None:
-    """Play the parts of a proved task that asks for them in one message with the last one first."""
-    steps = joined_gold(tuple(reversed(task.parts)), together=True)
-    async with playing(replace(task, gold=steps), world, template, limits) as gold:
-        if message := shortfall(task, gold, world):
-            raise _conflict(
-                task, f"in another order, gold does not earn the full reward: {message}"
-            )
 
 
 class _Refuted(SynthError):

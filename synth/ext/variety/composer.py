@@ -12,16 +12,9 @@ from itertools import islice
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
 from synth.core.tasks.parts import without_repeats
-from synth.ext.variety.composition import Manner, compose, fit_in_message, setting, shared_form
+from synth.ext.variety.composition import compose, setting, shared_form
 from synth.source import TaskPool
 from synth.task import Task
-
-MANNERS: Mapping[str, Sequence[Manner]] = {
-    "turns": ("turns",),
-    "message": ("message",),
-    "both": ("turns", "message"),
-}
-"""Values of ``tasks.compose_as``, with the manners that composed tasks take turns in."""
 
 SAMPLE = 200
 """The most tasks of a family among which a partner for another task is looked for."""
@@ -54,9 +47,9 @@ class Composer:
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
-    that may begin one (None: all). ``manners`` are those in which requests come, by turns;
-    ``wanted`` tells of a composed task whether it may be asked (None: all may). ``later`` is the
-    number of later requests that each family should give (None: all the same).
+    that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked
+    (None: all may). ``later`` is the number of later requests that each family should give (None:
+    all the same).
     """
 
     pool: TaskPool
@@ -64,7 +57,6 @@ class Composer:
     count: int
     seed: int
     firsts: Sequence[tuple[str, int]] | None = None
-    manners: Sequence[Manner] = ("turns",)
     wanted: Callable[[Task], bool] | None = None
     later: Mapping[str, float] | None = None
 
@@ -132,21 +124,7 @@ class Composer:
     def _followers(self) -> Sequence[Sequence[str]]:
         """The families that can follow each of some first requests, which are spread evenly."""
         step = max(1, self.count // FOLLOWED)
-        return [self._followers_of(place) for place in range(0, self.count, step)]
-
-    def _followers_of(self, place: int) -> list[str]:
-        """The families that can follow the first request at a place, in the manner of its turn."""
-        first = self._first(place)
-        partners, others = self._others(first)
-        if self.manners[place % len(self.manners)] == "turns":
-            return others
-        return [
-            name
-            for name in others
-            if fit_in_message(
-                [first, self.pool.task(name, partners[name][0], self.seed)], self._writers
-            )
-        ]
+        return [self._others(self._first(place))[1] for place in range(0, self.count, step)]
 
     def _first(self, place: int) -> Task:
         """The first request at a place."""
@@ -164,59 +142,34 @@ class Composer:
         return next(islice(self._candidates(index, size), attempt, None), None)
 
     def _candidates(self, index: int, size: int) -> Iterator[Task]:
-        """The candidates in the manner whose turn it is, then those in the others."""
-        turn = index % len(self.manners)
-        for manner in (*self.manners[turn:], *self.manners[:turn]):
-            yield from self._in_manner(index, size, manner)
-
-    def _in_manner(self, index: int, size: int, manner: Manner) -> Iterator[Task]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
             first = self._first(place)
             partners, others = self._others(first)
-            if len(others) < size - 1 or not self._may_begin(first, manner):
+            if len(others) < size - 1:
                 continue
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
-                parts = self._parts(first, partners, size, seed, manner)
-                if parts is not None and shared_form(parts)[0]:
-                    task = compose(parts, self.seed, manner)
+                others.sort(key=lambda name: self._rank(seed, name))
+                later = (
+                    self._partner(name, partners[name], derive_seed(seed, name, "task"))
+                    for name in others[: size - 1]
+                )
+                parts = [first, *later]
+                if shared_form(parts)[0]:
+                    task = compose(parts, self.seed)
                     task = replace(task, gold=without_repeats(task.gold, self._writers))
                     if self.wanted is None or self.wanted(task):
                         yield task
 
-    def _may_begin(self, task: Task, manner: Manner) -> bool:
-        return manner == "turns" or fit_in_message([task], self._writers)
-
     def can_begin(self, task: Task, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
-        found = len(self._others(task)[1]) >= size - 1
-        return found and any(self._may_begin(task, manner) for manner in self.manners)
+        return len(self._others(task)[1]) >= size - 1
 
     def _others(self, first: Task) -> tuple[Mapping[str, Sequence[int]], list[str]]:
         """The places of tasks in the setting of the first one, and the other families of them."""
         partners = self._partners.get(setting(first), {})
         return partners, [name for name in partners if name != first.family]
-
-    def _parts(
-        self,
-        first: Task,
-        partners: Mapping[str, Sequence[int]],
-        size: int,
-        seed: int,
-        manner: Manner,
-    ) -> list[Task] | None:
-        """The first task and tasks of other families in its setting, drawn by ``seed``; None if too
-        few fit into its message.
-        """
-        parts, others = [first], [name for name in partners if name != first.family]
-        for name in sorted(others, key=lambda name: self._rank(seed, name)):
-            more = [*parts, self._partner(name, partners[name], derive_seed(seed, name, "task"))]
-            if manner == "turns" or fit_in_message(more, self._writers):
-                parts = more
-            if len(parts) == size:
-                return parts
-        return None
 
     def _rank(self, seed: int, family: str) -> float:
         """The place of a family among those drawn by their pulls, without replacement (Efraimidis

@@ -18,10 +18,6 @@ Wording = Literal["plain", "varied"]
 """Words in which users ask (:mod:`synth.ext.variety.wording`)."""
 
 
-ComposeAs = Literal["turns", "message", "both"]
-"""How the requests of a composed task come (:data:`synth.ext.variety.composer.MANNERS`)."""
-
-
 SIZES = tuple("2345678")
 """Numbers of requests of a composed task."""
 
@@ -93,10 +89,8 @@ NEEDED = re.compile(r"needed\+(\d{1,3})")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionConfig(ConfigSection):
     """``compose`` is the share of tasks in which two to eight families are asked one after another,
-    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``compose_as`` says how their requests
-    come: by ``turns``, in one ``message``, or ``both``, half of the tasks each.
-    ``max_near_duplicates`` is the largest share of tasks whose opening request is a near-duplicate
-    of one before it (None: any).
+    such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
+    share of tasks whose opening request is a near-duplicate of one before it (None: any).
 
     ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
@@ -104,17 +98,14 @@ class SelectionConfig(ConfigSection):
     """
 
     place: ClassVar[str] = "tasks"
-    needs: ClassVar[Mapping[str, str]] = {"compose_as": "compose"}
 
     compose: Composition | None = None
-    compose_as: ComposeAs = "turns"
     max_near_duplicates: AnyShare | None = None
     weights: Weights | None = None
     difficulty: Difficulty | None = None
 
     def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
-        usual = SelectionConfig(compose_as=self.compose_as)
-        return () if self == usual else [(TASK_TRANSFORMS, "selection")]
+        return () if self == SelectionConfig() else [(TASK_TRANSFORMS, "selection")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,12 +156,15 @@ def toolset(value: object) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolsetsConfig(ConfigSection):
     """``tools`` offers each task the tools that it needs and some others, such as ``needed+5``, in
-    place of all tools of the world (None).
+    place of all tools of the world (None). ``missing_tools`` is the share of tasks that lack the
+    tool for one request, where one can be taken away.
     """
 
     place: ClassVar[str] = "tasks"
+    needs: ClassVar[Mapping[str, str]] = {"missing_tools": "tools"}
 
     tools: Annotated[str, PlainValidator(toolset)] | None = None
+    missing_tools: AnyShare = 0.0
 
     def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
         return () if self.tools is None else [(TASK_TRANSFORMS, "toolsets")]

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
 
-from synth.core.foundation.hashing import digest
 from synth.core.tasks.grounding import turns
 from synth.errors import OperatorError, TaskError
-from synth.ext.variety.composer import MANNERS, Composer
+from synth.ext.variety.composer import Composer
 from synth.ext.variety.composition import joined
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
 from synth.ext.variety.weights import shares_by, top_up, weights_of
-from synth.ext.variety.wording.message import joints_digest
 from synth.plan import shares
 from synth.task import Task
 from synth.transform import Block, TaskTransform
@@ -36,9 +34,6 @@ class TaskSelection(TaskTransform):
         self._asked = options
         ends = options.difficulty
         self._levels = None if ends is None else Levels(ends.get("min", 0), ends.get("max"))
-
-    def digest(self) -> str:
-        return digest(super().digest(), joints_digest() if self._asked.compose else None)
 
     def choose(
         self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
@@ -59,8 +54,7 @@ class TaskSelection(TaskTransform):
     def again(self, task: Task, recorded: Task) -> Task:
         if not recorded.parts:
             return task
-        manner = "message" if recorded.asked_together else "turns"
-        whole = joined(task.parts, recorded.id, recorded.seed, manner)
+        whole = joined(task.parts, recorded.id, recorded.seed)
         return replace(whole, split=recorded.split)
 
     def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
@@ -108,9 +102,8 @@ class TaskSelection(TaskTransform):
                 f"tasks.compose: {max(sizes)} requests in one task take as many families, and"
                 f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
             )
-        manners = MANNERS[self._asked.compose_as]
         wanted = None if self._levels is None else self._levels.hold
-        composer = Composer(pool, capacities, many, seed, None, manners, wanted) if many else None
+        composer = Composer(pool, capacities, many, seed, None, wanted) if many else None
         places: dict[str, list[int]] | None = None
         share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()
         if filters:

@@ -1,21 +1,44 @@
-"""Tasks that offer a part of the world's tools (``tasks.tools=needed+5``)."""
+"""Tasks that offer a part of the world's tools (``tasks.tools=needed+5``), and tasks that lack the
+tool for what is asked (``tasks.missing_tools=0.15``): the agent has to say that it cannot do it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
+from envs.tools.tool import Tool
 from synth.core.foundation.hashing import derive_seed
 from synth.core.rewards.process_gates import ReadBefore, tool_of
-from synth.core.types.steps import CallStep, every_step
+from synth.core.tasks.parts import joined_gold, without_repeats
+from synth.core.types.checks import EndRules, Gate
+from synth.core.types.steps import CallStep, ReplyStep, every_step
+from synth.ext.variety.composition import role_of
 from synth.ext.variety.config import NEEDED, ToolsetsConfig
 from synth.task import Task
 from synth.transform import Block, TaskTransform
 
+CANNOT = (
+    "I'm sorry, but I can't {act}: I have no tool for that here.",
+    "I'm afraid that is not possible here. I have no tool to {act}.",
+    "Unfortunately I can't do this for you, as none of my tools lets me {act}.",
+    "Sorry, I can't help with that one: no tool here lets me {act}.",
+    "I can't {act}, since I don't have a tool for it. Please turn to somebody who does.",
+    "That is beyond what I can do: to {act}, I would need a tool that I don't have.",
+    "I don't have a tool to {act}, so I have to leave this one to somebody else.",
+    "To {act}, I would need a tool that I haven't got. I'm sorry.",
+)
+"""What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
+
+LACKS = "missing_tool"
+"""The name under which a task's ``extras`` keep the tool that it lacks."""
+
 
 class Toolsets(TaskTransform):
     """Offers each task the tools that gold calls or that have to be read before them, and others,
-    drawn for the task.
+    drawn for the task. A share of the tasks lacks the tool for one request.
     """
 
     Options = ToolsetsConfig
@@ -24,20 +47,93 @@ class Toolsets(TaskTransform):
         super().__init__(options)
         found = NEEDED.fullmatch(options.tools or "")
         self._others = int(found[1]) if found else 0
-        self._names: Sequence[str] = ()
+        self._missing = options.missing_tools
+        self._tools: Mapping[str, Tool] = {}
 
     def choose(
         self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
     ) -> Sequence[Block]:
-        self._names = [tool.name for block in blocks[:1] for tool in block.source.world.tools]
+        world_tools = blocks[0].source.world.tools if blocks else ()
+        self._tools = {tool.name: tool for tool in world_tools}
         return blocks
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
-        needed = _needed_tools(task)
-        others = [name for name in self._names if name not in needed]
         dice = Random(derive_seed("toolset", task.id))
+        lacking = self._lacking(task, dice) if dice.random() < self._missing else None
+        task = lacking or task
+        needed = _needed_tools(task)
+        hidden = {task.extras.get(LACKS), *needed}
+        others = [
+            tool.name
+            for tool in self._tools.values()
+            if tool.name not in hidden and not (tool.read_only and lacking and not task.parts)
+        ]
         drawn = dice.sample(others, min(self._others, len(others)))
         return task.with_extra("tools", sorted(needed.union(drawn)))
+
+    def _lacking(self, task: Task, dice: Random) -> Task | None:
+        """The task without the tool for one of its requests; None if none can be taken away."""
+        parts = list(task.parts or [task])
+        for place in sorted(range(len(parts)), key=lambda _: dice.random()):
+            name = self._key_tool(parts[place], alone=not task.parts)
+            others = [one for index, one in enumerate(parts) if index != place]
+            if name is None or any(name in _needed_tools(other) for other in others):
+                continue
+            act = dice.choice(CANNOT).format(act=_act(self._tools[name]))
+            parts[place] = _declined(parts[place], act)
+            whole = self._whole(task, parts) if task.parts else replace(parts[0], form={})
+            return whole.with_extra(LACKS, name)
+        return None
+
+    def _key_tool(self, task: Task, *, alone: bool) -> str | None:
+        """The tool without which a request cannot be met: the first that writes in any case, or the
+        last that reads where gold writes nothing and no other request is there to read for.
+        """
+        reply = task.gate("reply")
+        if reply is None or (reply.options or {}).get("unjudged"):
+            return None
+        calls = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
+        writes = [step for step in calls if not self._tools[step.tool].read_only]
+        if not writes:
+            known = bool(calls) and alone and any(not t.read_only for t in self._tools.values())
+            return calls[-1].tool if known else None
+        sure = [step for step in task.gold if step in writes]
+        return sure[0].tool if sure and sure[0].fails is None else None
+
+    def _whole(self, task: Task, parts: Sequence[Task]) -> Task:
+        """A composed task of other parts."""
+        writers = {tool.name for tool in self._tools.values() if not tool.read_only}
+        gates = list({str(gate.to_json()): gate for part in parts for gate in part.gates}.values())
+        gold = without_repeats(joined_gold(parts), writers)
+        return replace(task, parts=tuple(parts), gates=gates, gold=gold, user=role_of(parts))
+
+
+def _declined(task: Task, words: str) -> Task:
+    """The task whose right end is to say these words, and to change nothing."""
+    kept = [gate for gate in task.gates if gate.name in {"state", "reads_only"}]
+    return replace(
+        task,
+        gold=[ReplyStep(words)],
+        answer=None,
+        gates=[*kept, Gate("declines"), Gate("reply", {"outcome": False})],
+        rules=EndRules(transient=task.rules.transient),
+        oracle_sql={},
+        user=replace(task.role, then=()),
+    )
+
+
+def _act(tool: Tool) -> str:
+    """What a tool does, as the infinitive that its description begins with.
+
+    >>> _act(Tool("cancel_order", "Cancel one order, refunds apart.", {}, print))
+    'cancel an order'
+    """
+    ends = r"[.;:]|, (?=with |newest|oldest|the )" if tool.read_only else r"[.;:,]| and | with "
+    words = re.sub(r"^Return\b", "look up", re.split(ends, tool.description)[0].strip())
+    words = re.sub(
+        r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
+    )
+    return words[:1].lower() + words[1:]
 
 
 def _needed_tools(task: Task) -> set[str]:

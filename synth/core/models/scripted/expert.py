@@ -40,7 +40,6 @@ from synth.core.types.steps import (
     ConfirmStep,
     FollowUpStep,
     LoopStep,
-    NextStep,
     ReplyStep,
     Step,
     SubmitStep,
@@ -139,7 +138,6 @@ class ExpertConversation(Conversation):
         self._spoken = ""
         self._acts: tuple[Act, ...] = ()
         self._tools_after = _tools_after(task.gold)
-        self._kept: list[str] = []
         self._step = ""
         self.steps: list[Action] = []
         self.stated: list[tuple[ReplyStep, dict[str, object]]] = []
@@ -204,8 +202,7 @@ class ExpertConversation(Conversation):
 
     def _gold_steps(self) -> Play:
         yield from self._steps(self._task.gold, {TODAY: self._task.now[:10]})
-        said = "\n\n".join(filter(None, [*self._kept, self._spoken]))
-        self._spoken = said or (self._report if self.steps else "")
+        self._spoken = self._spoken or (self._report if self.steps else "")
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
@@ -226,9 +223,6 @@ class ExpertConversation(Conversation):
                 yield from self._steps(self._branch(step, names), names)
             elif isinstance(step, AskStep | ConfirmStep | FollowUpStep):
                 yield from self._talk(step, names)
-            elif isinstance(step, NextStep):
-                self._kept.append(self._spoken)
-                self._spoken = ""
             else:
                 yield from self._act(step, names)
 
@@ -344,7 +338,7 @@ class ExpertConversation(Conversation):
     def _add(self, text: object, names: Mapping[str, object]) -> None:
         filled = self._fill(text, names)
         words = filled if isinstance(filled, str) else json.dumps(filled, ensure_ascii=False)
-        self._spoken = f"{self._spoken}\n\n{words}".strip()
+        self._spoken = f"{self._spoken}\n\n{words}".strip().replace(": \n", ":\n")
 
     def _fill(self, value: object, names: Mapping[str, object]) -> object:
         try:

@@ -241,7 +241,7 @@ def text_of(value: Json) -> str:
         items = cast("list[Json]", value)
         if items and all(isinstance(item, Mapping) for item in items):
             rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
-            more = ["and others"] if len(items) > ROWS_SAID else []
+            more = [f"and {len(items) - ROWS_SAID} more"] if len(items) > ROWS_SAID else []
             return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
@@ -252,6 +252,8 @@ def text_of(value: Json) -> str:
 def _row_text(row: Mapping[str, Json]) -> str:
     """The texts of an object, then its figures: one alone, several with their names."""
     figures = {key: item for key, item in row.items() if isinstance(item, int | float)}
+    if figures:
+        figures = {k: v for k, v in row.items() if k in figures or v is None}
     texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
     values = [_figure(key, item, named=len(figures) > 1) for key, item in figures.items()]
     return ": ".join(filter(None, [texts, ", ".join(values)]))

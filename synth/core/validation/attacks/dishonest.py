@@ -65,7 +65,7 @@ class Liar(Attacker):
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         said = scene.closing
         task = scene.task
-        last = task if task.asked_together or not task.parts else task.parts[-1]
+        last = task.parts[-1] if task.parts else task
         if (end := last.end) is not None and end.changes:
             refused = "I refused your request, and nothing was changed."
             yield self._attack("denies the work", scene, refused)

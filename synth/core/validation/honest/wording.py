@@ -9,7 +9,6 @@ from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import (
     ConfirmStep,
     LoopStep,
-    NextStep,
     ReplyStep,
     Step,
     TalkStep,
@@ -53,7 +52,7 @@ def _terse(steps: Sequence[Step], learnt: bool) -> list[Step]:
         elif index == len(steps) - 1:
             kept = learnt or names_in(step.text, "$")
             out.append(step if kept else ReplyStep(CLOSING))
-        elif isinstance(_next(steps[index + 1 :]), TalkStep | LoopStep | NextStep | None):
+        elif isinstance(_next(steps[index + 1 :]), TalkStep | LoopStep | None):
             out.append(step)
     return out
 

@@ -88,6 +88,12 @@ class Grammar:
         """Matches a text that begins with a greeting."""
         return re.compile(rf"\W*(?:{_any(self.greeted)})\b", re.IGNORECASE)
 
+    def without_greeting(self, text: str) -> str:
+        """A text without the greeting before its first sentence."""
+        found = re.match(rf"(?:{self.greets.pattern})[,.!:]\s+(?=\S)", text, re.IGNORECASE)
+        rest = text[found.end() :] if found else text
+        return rest[0].upper() + rest[1:] if found else text
+
     @cached_property
     def thanks(self) -> re.Pattern[str]:
         """Matches words of thanks anywhere."""

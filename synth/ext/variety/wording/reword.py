@@ -81,9 +81,7 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
         task.id,
         datetime.fromisoformat(task.now).hour,
     )
-    parts = task.parts
-    if not task.asked_together:  # else, what is said are the words of the whole
-        parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(parts)]
+    parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
     phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
     whole = _said_by(task, speaker, first=True)
     return replace(whole, parts=tuple(parts)).with_extra("phrasing", phrasing)
@@ -178,8 +176,12 @@ class _Speaker:
         return sentence
 
     def _framed(self, core: str, dice: Random, masked: Masked) -> str:
-        """A request with the words before and after it, none of which is a value of the task."""
+        """A request with the words before and after it, none of which is a value of the task. A
+        note in telegram style has none.
+        """
         voice = self.voice
+        if core[-1] not in ".?!" or core[0].islower():
+            return core
         before, _, after = dice.choice(voice.frames).partition("{request}")
         asks = self._sentences(core)[0].endswith("?") and "{context}" in before
         choices = {
@@ -193,8 +195,6 @@ class _Speaker:
         }
         front = "" if self.words.greets.match(core) else _filled(before, parts)
         behind = "" if self.words.thanks.search(core) else _filled(after, parts)
-        if behind and core[-1] not in ".?!":
-            behind = f"- {self._small(behind)}"
         return " ".join(filter(None, [front, core, behind]))
 
     def _small(self, text: str) -> str:

@@ -70,7 +70,7 @@ def test_difficulty_counts_the_work_of_gold(steps: list[object], number: int):
 
 
 def test_a_composed_task_is_as_difficult_as_its_requests(pool: FamilyTasks):
-    plan = planned(pool, 8, compose={2: 0.5}, compose_as="both")
+    plan = planned(pool, 8, compose={2: 0.5})
     for index in range(8):
         task = plan.task(index)
         more = len(task.parts) - 1 if task.parts else 0

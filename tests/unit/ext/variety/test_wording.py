@@ -94,7 +94,7 @@ def test_no_text_is_a_large_share_of_the_tasks(pool: FamilyTasks):
 
     plain = tasks(pool)
     before, after = texts(plain), texts([reworded(one) for one in plain])
-    assert len(after) >= 0.9 * len(plain)
+    assert len(after) >= 0.75 * len(plain)
     assert len(after) > len(before)
 
 
