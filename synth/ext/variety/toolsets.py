@@ -90,7 +90,7 @@ class Toolsets(TaskTransform):
         last that reads where gold writes nothing and no other request is there to read for.
         """
         reply = task.gate("reply")
-        if reply is None or (reply.options or {}).get("unjudged"):
+        if reply is None or "unjudged" in (reply.options or {}):
             return None
         calls = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
         writes = [step for step in calls if not self._tools[step.tool].read_only]
