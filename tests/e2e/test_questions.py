@@ -166,7 +166,11 @@ def test_birds_questions(tmp_path: Path):
     }
     assert synth("replay", "out", cwd=tmp_path).returncode == 0
     scores = json.loads(synth("inspect", "out", "--json", cwd=tmp_path).stdout)["sql"]
-    assert [(level["difficulty"], level["questions"]) for level in scores] == [
+    levels = [level for level in scores if "difficulty" in level]
+    assert {level["family"] for level in scores if "family" in level} == {
+        row["family"] for row in rows
+    }
+    assert [(level["difficulty"], level["questions"]) for level in levels] == [
         ("simple", 14),
         ("moderate", 8),
         ("challenging", 2),
