@@ -200,7 +200,7 @@ def begun(
     tmp_path: Path, meanwhile: Callable[[], object] = lambda: None, **how: Any
 ) -> subprocess.Popen[str]:
     """A run in one process, of which 20 rollouts have ended."""
-    command = [*COMMAND, "run", "tasks.count=1500", "runtime=inline", "output.dir=run"]
+    command = [*COMMAND, "run", APART, "tasks.count=1500", "runtime=inline", "output.dir=run"]
     process = subprocess.Popen(command, cwd=tmp_path, text=True, **how)
     while process.poll() is None and rows_so_far(tmp_path / "run") < 20:
         time.sleep(0.05)
