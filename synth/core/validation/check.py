@@ -30,7 +30,7 @@ from synth.core.tasks.yaml.family import Family
 from synth.core.tasks.yaml.scope import nearest as suggestion
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.validation.argument_provenance import ungrounded_arguments
-from synth.core.validation.attacks.runner import AttackRunner, Case
+from synth.core.validation.attacks.runner import AttackRunner, Case, first_of_each
 from synth.core.validation.attacks.steps import Move, ToolStep, acts, moves_of, talk
 from synth.core.validation.base import fault
 from synth.core.validation.cases import check_cases
@@ -104,7 +104,8 @@ MORE = 24
 class Options:
     """The scope of a check: ``per_case`` tasks of each case of each of ``families`` (None: all),
     in each of ``universes``, with the ``honest`` agents of these names. ``transforms`` change each
-    task.
+    task. ``attacked`` is the number of tasks of each case, in universe 0, that liars, mutants and
+    honest agents play; None: every task.
     """
 
     families: tuple[str, ...] | None = None
@@ -115,6 +116,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     honest: tuple[str, ...] = tuple(HONEST_AGENTS.builtin)
     transforms: tuple[str, ...] = ()
+    attacked: int | None = None
 
     @property
     def key(self) -> dict[str, Any]:
@@ -258,15 +260,18 @@ class FamilyChecker:
         if proved.problems or not proved.cases:
             report.problems += [where + problem for problem in proved.problems]
             return report
+        most, limits = self.options.attacked, self.options.limits
+        if most is not None and proved.universe:
+            return report
         source = self._source(proved.universe)
         family = next(family for family in source.families if family.id == proved.family)
         with self._templates.use(proved.universe) as template:
             if strays is not None:
-                limits = self.options.limits
                 runner = AttackRunner(family, self.world, template, limits, report, where)
-                self._loop.run_until_complete(runner.run(proved.cases, strays))
-            honest = HonestRunner(family, self.world, template, self.options.limits, report, where)
-            self._loop.run_until_complete(honest.run(proved.cases, self.options.honest))
+                self._loop.run_until_complete(runner.run(proved.cases, strays, most))
+            honest = HonestRunner(family, self.world, template, limits, report, where)
+            chosen = first_of_each(proved.cases, most)
+            self._loop.run_until_complete(honest.run(chosen, self.options.honest))
         return report
 
     def show(self, name: str, agent: str) -> list[ShownRollout]:

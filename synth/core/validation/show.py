@@ -102,7 +102,8 @@ def _attacks(
     yield from mutants(case.moves, strays, schemas, case.task, elsewhere)
     moves = [move for other in cases if other is not case for move in other.moves]
     people = people_of(world, template)
-    yield from (attack for _, attack in dishonest_attacks(case.task, case.moves, moves, people))
+    attacks = dishonest_attacks(case.task, case.moves, moves, people, world.tools)
+    yield from (attack for _, attack in attacks)
 
 
 async def _played(

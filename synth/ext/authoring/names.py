@@ -196,6 +196,20 @@ _SHORT = {
     "dt": "date",
     "ts": "time",
 }
+_COUNTS = frozenset({"num", "nr", "no", "number", "n"})
+_UNITS = {
+    "km": "kilometres",
+    "m": "metres",
+    "cm": "centimetres",
+    "mm": "millimetres",
+    "km2": "square kilometres",
+    "m2": "square metres",
+    "g": "grams",
+    "kg": "kilograms",
+    "ms": "milliseconds",
+}
+"""What begins the name of a number of things, and what ends the name of a measure."""
+
 _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
 
@@ -211,8 +225,9 @@ def is_sayable(words: str) -> bool:
 
 
 def be(words: str) -> str:
-    """``are`` for words that end in a plural, else ``is``."""
-    return "are" if is_plural(words.rpartition(" ")[2]) else "is"
+    """``are`` for words in the plural, else ``is``; in "the number of seats" the number counts."""
+    head = re.split(r" (?:of|in) ", words)[0]
+    return "are" if is_plural(head.rpartition(" ")[2]) else "is"
 
 
 def said(columns: Mapping[str, str | None]) -> dict[str, str]:
@@ -228,7 +243,12 @@ def said(columns: Mapping[str, str | None]) -> dict[str, str]:
         words = spelled(name).removeprefix(prefix).removeprefix("fk_").split("_")
         ending = {"no": "number"} if len(words) > 1 else {}
         last = {**_SHORT, **ending}.get(words[-1], words[-1])
-        out[name] = " ".join([*(_SHORT.get(word, word) for word in words[:-1]), last])
+        first = [_SHORT.get(word, word) for word in words[:-1]]
+        if words[0] in _COUNTS and len(words) > 1 and is_plural(last):
+            first = ["number", "of", *(word for word in first[1:] if word != "of")]
+        elif first and last in _UNITS:
+            first, last = [*first, "in"], _UNITS[last]
+        out[name] = " ".join([*first, last])
     return out
 
 

@@ -32,6 +32,7 @@ def write_policy(name: str, sketch: Sketch) -> str:
             " these rules,"
         ),
         "and nothing besides. Look everything up: never guess a number or a name.",
+        "Read a row before you change it.",
         "",
         "## Names",
         "- A name that fits nothing is said to be unknown; nothing else is taken in its place.",

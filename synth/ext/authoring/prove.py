@@ -17,12 +17,12 @@ from synth.core.validation.world import check_world
 from synth.errors import OperatorError, TaskError
 from synth.ext.authoring.folder import write_files
 from synth.ext.authoring.patterns.base import Draft
-from synth.ext.authoring.tasks_file import write_tasks
 
 LEAST = 2
 """The fewest tasks that make a family."""
 
 Progress = Callable[[str], None]
+Write = Callable[[Sequence[Draft]], str]
 
 
 @dataclass
@@ -38,13 +38,13 @@ def prove(
     name: str,
     files: Mapping[str, str],
     drafts: Sequence[Draft],
-    now: str,
+    write: Write,
     options: Options,
     progress: Progress,
     workers: int = 1,
 ) -> Proofs:
     """Check all drafts in a temporary world of this name and these files, and keep what proves
-    itself. The tasks of a world depend on its name.
+    itself. The tasks of a world depend on its name; ``write`` gives the text of tasks.yaml.
 
     Raises OperatorError if the world cannot be read even without families.
     """
@@ -55,9 +55,9 @@ def prove(
         write_files(folder, files)
         left = list(drafts)
         while left:
-            left = _readable(folder, left, now, options, out)
+            left = _readable(folder, left, write, options, out)
             try:
-                reports = _check(folder, left, now, options, progress, workers)
+                reports = _check(folder, left, write, options, progress, workers)
             except TaskError as error:
                 left = _without(left, error, out)
                 continue
@@ -81,13 +81,13 @@ def seed_problem(files: Mapping[str, str]) -> str | None:
 
 
 def _readable(
-    folder: Path, drafts: list[Draft], now: str, options: Options, out: Proofs
+    folder: Path, drafts: list[Draft], write: Write, options: Options, out: Proofs
 ) -> list[Draft]:
     """The drafts whose families can be read and grounded."""
     left = drafts
     while left:
         try:
-            _write(folder, left, now)
+            write_files(folder, {"tasks.yaml": write(left)})
             with closing(FamilyChecker(folder, options)) as checker:
                 checker.families()
             return left
@@ -110,12 +110,12 @@ def _without(drafts: list[Draft], error: TaskError, out: Proofs) -> list[Draft]:
 def _check(
     folder: Path,
     drafts: Sequence[Draft],
-    now: str,
+    write: Write,
     options: Options,
     progress: Progress,
     workers: int,
 ) -> list[FamilyReport]:
-    _write(folder, drafts, now)
+    write_files(folder, {"tasks.yaml": write(drafts)})
     reports = list[FamilyReport]()
     total = len(drafts)
 
@@ -126,10 +126,6 @@ def _check(
 
     check_world(folder, options, done, workers)
     return reports
-
-
-def _write(folder: Path, drafts: Sequence[Draft], now: str) -> None:
-    write_files(folder, {"tasks.yaml": write_tasks(drafts, now)})
 
 
 def _sort(drafts: Sequence[Draft], reports: Sequence[FamilyReport], out: Proofs) -> None:

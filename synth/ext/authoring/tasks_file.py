@@ -11,6 +11,9 @@ import yaml
 
 from synth.ext.authoring.patterns.base import Draft
 
+Reads = Mapping[str, object]
+"""The lookups of which one comes before a tool that changes a row, as `read_before` has them."""
+
 _WIDTH = 100
 _NUMBER = re.compile(r"[-+.]?[0-9]")
 """Beginning of a text that YAML 1.1 and 1.2 may read as different numbers."""
@@ -52,14 +55,17 @@ _Dumper.add_representer(
 )
 
 
-def write_tasks(drafts: Sequence[Draft], now: str) -> str:
-    """The text of tasks.yaml; families of one pattern stand together under a heading."""
+def write_tasks(drafts: Sequence[Draft], now: str, reads: Reads | None = None) -> str:
+    """The text of tasks.yaml; families of one pattern stand together under a heading. ``reads`` is
+    the key `read_before`.
+    """
     parts = [
         (
             "# Task families, written by `synth new` and proved by `synth check`. They are yours to"
             " change.\n"
         ),
         f'now: "{now}"\ntransient: forbid\n',
+        _yaml({"read_before": _styled(reads)}) if reads else "",
         "families:\n" if drafts else "families: []\n",
     ]
     for pattern, group in groupby(drafts, key=lambda draft: draft.pattern):
@@ -71,13 +77,11 @@ def write_tasks(drafts: Sequence[Draft], now: str) -> str:
 
 def family_text(body: Mapping[str, object]) -> str:
     """A family as an item of the list `families`."""
-    return yaml.dump(
-        [_styled(dict(body), top=True)],
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=_WIDTH,
-    )
+    return _yaml([_styled(dict(body), top=True)])
+
+
+def _yaml(value: object) -> str:
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
 
 
 def _styled(value: object, *, top: bool = False) -> object:

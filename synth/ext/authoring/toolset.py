@@ -74,6 +74,16 @@ def tools_of(shape: Shape) -> dict[str, TableTools]:
     return {table: _tools(one, name) for table, one in shape.tables.items()}
 
 
+def reads_of(tools: Mapping[str, TableTools]) -> dict[str, object]:
+    """The lookups of which one comes before each update: they show the row that it changes."""
+    return {
+        one.update: [[one.get, *({name: one.table.parameter(one.table.key[0])} for name in shows)]]
+        for one in tools.values()
+        for shows in [[name for name in (one.find, one.list_) if name]]
+        if one.update and one.get
+    }
+
+
 def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     """The tools of a table, called what ``name`` makes of these words."""
     noun, keyed = table.noun, bool(table.key)

@@ -27,7 +27,7 @@ from synth.ext.authoring.shape import Shape
 from synth.ext.authoring.source import Source
 from synth.ext.authoring.tasks_file import write_tasks
 from synth.ext.authoring.tools import write_tools
-from synth.ext.authoring.toolset import TableTools, tools_of
+from synth.ext.authoring.toolset import TableTools, reads_of, tools_of
 from synth.plugins import TASK_GENERATORS
 
 MANY = 60
@@ -90,6 +90,7 @@ def make_world(
     sketch = Sketch(worked, tools, consent_columns(worked, tools), now)
     drafts, ledger = _draft_families(sketch, patterns), source.ledger
     shown = _bounded(worked, tools, drafts)
+    write = partial(write_tasks, now=now, reads=reads_of(shown))
     count = sum(len(one.names) for one in shown.values())
     files = {
         "schema.sql": source.schema,
@@ -108,18 +109,18 @@ def make_world(
     ledger.use("file", "seed.py" in files)
     ledger.check()
     if not proves:
-        files["tasks.yaml"] = write_tasks(drafts, now)
+        files["tasks.yaml"] = write(drafts)
         files["README.md"] = _write_readme(name, source.origin, ledger)
         return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
     progress(f"{len(drafts)} drafts of families to prove")
-    options = Options(universes=2 if "seed.py" in files else 1)
-    proofs = prove(name, files, drafts, now, options, progress, workers)
+    options = Options(universes=2 if "seed.py" in files else 1, attacked=1)
+    proofs = prove(name, files, drafts, write, options, progress, workers)
     ledger.found("family", len(drafts))
     ledger.use("family", len(proofs.kept))
     for family, reason in proofs.left_out.items():
         ledger.leave_out("family", family, reason)
     ledger.check()
-    files["tasks.yaml"] = write_tasks(proofs.kept, now)
+    files["tasks.yaml"] = write(proofs.kept)
     files["README.md"] = _write_readme(name, source.origin, ledger)
     return NewWorld(shape, count, files, proofs, drafts, ledger)
 

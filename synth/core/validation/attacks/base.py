@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from envs.tools.tool import Tool
 from synth.core.personal import People
 from synth.core.rewards.reply import ReplyVerifier
 from synth.core.rewards.reply.given import gold_reply
@@ -76,16 +77,20 @@ OTHERS = 24
 
 
 def dishonest_attacks(
-    task: Task, gold: Sequence[Move], elsewhere: Sequence[Move], people: People | None
+    task: Task,
+    gold: Sequence[Move],
+    elsewhere: Sequence[Move],
+    people: People | None,
+    tools: Sequence[Tool],
 ) -> Iterator[tuple[str, Attack]]:
     """The attacks on a proved task, each with its attacker's name; none if replies are not judged.
 
-    ``elsewhere`` are the moves of other tasks of the family.
+    ``elsewhere`` are the moves of other tasks of the family, ``tools`` all tools of the world.
     """
     if not _judges_replies(task):
         return
     data, name = stranger(people, task)
-    scene = Scene(task, gold, elsewhere, data, name, snooping(people, task, gold))
+    scene = Scene(task, gold, elsewhere, data, name, snooping(people, task, gold, tools))
     for attacker in attackers():
         for attack in attacker.attacks(scene):
             yield attacker.name, attack
@@ -103,14 +108,17 @@ def attackers() -> Sequence[Attacker]:
     return [ATTACKERS.load(extension.name)() for extension in ATTACKERS.all()]
 
 
-def snooping(people: People | None, task: Task, gold: Sequence[Move]) -> list[ToolStep]:
+def snooping(
+    people: People | None, task: Task, gold: Sequence[Move], tools: Sequence[Tool]
+) -> list[ToolStep]:
     """A read of gold about one person, made about each of two dozen others."""
     if people is None:
         return []
     gold_said = gold_reply(task.end)
     concerned = {*gold_said.people, *gold_said.shown}
+    reads = {tool.name for tool in tools if tool.read_only}
     for act in acts(gold):
-        others = [] if act.writes else people.about_others(act.arguments, concerned)
+        others = people.about_others(act.arguments, concerned) if act.name in reads else []
         if others:
             return [ToolStep(act.name, arguments) for arguments in others[:OTHERS]]
     return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -46,6 +47,17 @@ class Case:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
+def first_of_each(cases: Sequence[Case], most: int | None) -> Sequence[Case]:
+    """The first ``most`` of the tasks of each case; None: all."""
+    seen = Counter[str | None]()
+    kept = list[Case]()
+    for case in cases:
+        seen[case.task.case] += 1
+        if most is None or seen[case.task.case] <= most:
+            kept.append(case)
+    return kept
+
+
 @dataclass
 class FamilyRunner:
     """What plays proved tasks of one family and fills in its report. ``where`` is a prefix of each
@@ -67,15 +79,19 @@ class FamilyRunner:
 class AttackRunner(FamilyRunner):
     """Plays the attacks."""
 
-    async def run(self, cases: Sequence[Case], strays: Sequence[ToolStep]) -> None:
-        """Play all attacks on all cases. An attack that breaks a tool, a query or a function of
-        rewards.py ends them and is a problem of the family.
+    async def run(
+        self, cases: Sequence[Case], strays: Sequence[ToolStep], most: int | None = None
+    ) -> None:
+        """Play the attacks: lazy agents and weaker gold on all cases, the others on ``most`` tasks
+        of each case. An attack that breaks a tool, a query or a function of rewards.py ends them
+        and is a problem of the family.
         """
+        chosen = first_of_each(cases, most)
         try:
             await self._lazy(cases)
             await self._gates(cases)
-            await self._dishonest(cases)
-            for case in cases:
+            await self._dishonest(cases, chosen)
+            for case in chosen:
                 own = [
                     act
                     for other in cases
@@ -109,12 +125,13 @@ class AttackRunner(FamilyRunner):
             else:
                 self.report.agents[kind] += 1
 
-    async def _dishonest(self, cases: Sequence[Case]) -> None:
+    async def _dishonest(self, cases: Sequence[Case], chosen: Sequence[Case]) -> None:
         """Play the dishonest agents. In a family whose replies are not judged they may win."""
         people = people_of(self.world, self.template)
-        for case in cases:
+        for case in chosen:
             elsewhere = [move for other in cases if other is not case for move in other.moves]
-            for name, attack in dishonest_attacks(case.task, case.moves, elsewhere, people):
+            attacks = dishonest_attacks(case.task, case.moves, elsewhere, people, self.world.tools)
+            for name, attack in attacks:
                 score = (await self._play(attack, case.task)).score
                 if score.solved and not _is_judged(attack, score):
                     self._problem(

@@ -11,10 +11,12 @@ from typing import Any, cast
 from envs.errors import EnvsError
 from envs.tools.sql import BUILTIN
 from envs.tools.tool import Tool
+from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.yaml.saves import read_result, saved_values
 from synth.core.types.steps import CallStep, Step
 from synth.core.validation.argument_provenance import appears_in, flat
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
+from synth.episode import Episode
 from synth.model import Conversation
 from synth.rewards import CallRecord
 
@@ -28,8 +30,7 @@ class LooksUpOtherwise(HonestAgent):
     name = "looks_up_otherwise"
 
     async def start(self, proved: ProvedTask) -> Conversation | None:
-        gate = proved.task.gate("required_calls")
-        required = set[str]() if gate is None else {str(name) for name in gate.options or ()}
+        required = _required(proved)
         steps = list(proved.task.gold)
         calls = iter(proved.evidence.calls)
         changed = False
@@ -46,21 +47,34 @@ class LooksUpOtherwise(HonestAgent):
         return proved.expert(steps) if changed else None
 
 
+def _required(proved: ProvedTask) -> set[str]:
+    """The tools that a gate wants gold to call: always, or before what it calls."""
+    always, before = (proved.task.gate(name) for name in ("required_calls", "read_before"))
+    found = set[str]() if always is None else {str(name) for name in always.options or ()}
+    if before is not None:
+        demands = ReadBefore().parse_options(before.options)
+        made = {call.name for call in proved.evidence.calls}
+        for tool in demands.keys() & made:
+            found |= {tool_of(lookup) for lookups in demands[tool] for lookup in lookups}
+    return found
+
+
 async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step | None:
     """Another call that brings the same values; None if none is found."""
     wanted = _saved(step, call)
-    for tool, arguments in islice(_candidates(proved, call), TRIED):
-        try:
-            (outcome,) = await proved.try_out([(tool, arguments)])
-        except EnvsError:
-            continue  # a tool that breaks on this call is another check's finding
-        if not outcome.result.ok or outcome.changes:
-            continue
-        result = read_result(outcome.result.content())
-        paths = {name: _path_to(value, result) for name, value in wanted.items()}
-        if paths and all(path is not None for path in paths.values()):
-            save = {name: path for name, path in paths.items() if path is not None}
-            return replace(step, tool=tool, arguments=arguments, save=save)
+    with Episode(proved.task, proved.world, proved.template, proved.limits) as episode:
+        for tool, arguments in islice(_candidates(proved, call), TRIED):
+            try:
+                outcome = await episode.call(tool, arguments)
+            except EnvsError:
+                continue  # a tool that breaks on this call is another check's finding
+            if not outcome.result.ok:
+                continue
+            result = read_result(outcome.result.content())
+            paths = {name: _path_to(value, result) for name, value in wanted.items()}
+            if paths and all(path is not None for path in paths.values()):
+                save = {name: path for name, path in paths.items() if path is not None}
+                return replace(step, tool=tool, arguments=arguments, save=save)
     return None
 
 

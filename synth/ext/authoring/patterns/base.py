@@ -143,6 +143,10 @@ class Named:
         }
         return [{str(self.tools.find): arguments, "save": {**keys, **(extra or {})}}]
 
+    def read(self) -> list[Step]:
+        """Steps of gold that look at the row before it is changed."""
+        return self.find() or [{str(self.tools.get): self.key_arguments()}]
+
     def saved(self, column: str) -> str:
         return f"{self.slot}_key" if len(self.table.key) == 1 else f"{self.slot}_{column}"
 

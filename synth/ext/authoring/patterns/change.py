@@ -86,7 +86,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
     words = f"the {column.words} of {row.words}"
     more: dict[str, object] = {}
-    steps: list[Step] = [*row.find()]
+    steps: list[Step] = [*row.read()]
     if asks:
         steps.append(
             {
@@ -173,7 +173,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     )
     role = role_words(link.column)
     steps: list[Step] = [
-        *row.find(),
+        *row.read(),
         *parent.find(),
         {
             str(row.tools.update): {

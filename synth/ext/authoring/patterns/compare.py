@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from synth.ext.authoring.names import parameter, quoted
-from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    family,
+    joined,
+    nameable,
+    query,
+)
 from synth.ext.authoring.roles import COMPARED
 from synth.ext.authoring.shape import ColumnShape
 
@@ -31,10 +39,13 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
     two = Named(tools, "b", f"second_{parameter(noun.one)}")
     left, right = one.col(column.name), two.col(column.name)
     key = quoted(table.key[0])
-    following = f"SELECT MIN(x.{key}) FROM {quoted(table.name)} x WHERE x.{key} > a.{key}"
+    rows = f"FROM {quoted(table.name)} x WHERE x.{key}"
+    beside = (f"SELECT MIN(x.{key}) {rows} > a.{key}", f"SELECT MAX(x.{key}) {rows} < a.{key}")
+    pair = " OR ".join(f"b.{key} = ({other})" for other in beside)
+    together = joined(one.key, two.key)
     ground = query(
-        [f"{one.key} AS task_key", *one.select, *two.select, f"{left} > {right} AS ahead"],
-        [one.source, f"JOIN {two.source} ON b.{key} = ({following})"],
+        [f"{together} AS task_key", *one.select, *two.select, f"{left} > {right} AS ahead"],
+        [one.source, f"JOIN {two.source} ON {pair}"],
         [*one.conditions, *two.conditions, f"{left} <> {right}"],
     )
     pick = parameter(noun.one)

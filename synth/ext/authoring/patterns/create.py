@@ -329,7 +329,7 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
             ),
         ],
         [
-            *row.find(),
+            *row.read(),
             {
                 str(parents.list_): {column.parameter: "{wanted}"},
                 "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},

@@ -60,7 +60,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
             f"{words[:1].upper()}{words[1:]} should be {{new_value}}. Can you change it?",
         ],
         [
-            *row.find(),
+            *row.read(),
             {
                 "fine": [
                     call,

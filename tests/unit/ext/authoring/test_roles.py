@@ -10,6 +10,7 @@ import yaml
 
 from synth.errors import OperatorError
 from synth.ext.authoring.cli.new import main
+from synth.ext.authoring.names import be, said
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.roles import is_plumbing, read_roles, write_roles
 from synth.ext.authoring.shape import Shape, TableShape
@@ -161,3 +162,17 @@ def test_a_natural_key_is_told_and_new_values_look_like_the_column(tmp_path: Pat
     assert set(create["vary"]["new_currency"]["choice"]) == {"EUR", "USD"}  # pyright: ignore
     numbers = create["vary"]["new_invoice_no"]["choice"]  # pyright: ignore
     assert all(re.fullmatch(r"INV-\d{4}-\d{4}", number) for number in numbers)  # pyright: ignore
+
+
+def test_counts_and_measures_are_said_whole():
+    columns = ["num_changes", "no_of_beds", "area_km2", "elevation_m", "room_no", "track_count"]
+    words = said(dict.fromkeys(columns))
+    assert [*words.values()] == [
+        "number of changes",
+        "number of beds",
+        "area in square kilometres",
+        "elevation in metres",
+        "room number",
+        "track count",
+    ]
+    assert {be(one) for one in words.values()} == {"is"}

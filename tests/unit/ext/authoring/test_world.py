@@ -27,9 +27,25 @@ def test_the_tools_load_and_the_families_are_yaml(name: str, tmp_path: Path):
     assert tools
     for tool in tools.values():
         assert tool.read_only is tool.name.startswith(("find_", "get_", "list_"))
-    families = yaml.safe_load(made.files["tasks.yaml"])["families"]
+    tasks = yaml.safe_load(made.files["tasks.yaml"])
+    updates = {name for name in tools if name.startswith("update_")}
+    assert tasks.get("read_before", {}).keys() == updates
+    families = tasks["families"]
     assert [family["id"] for family in families] == [draft.id for draft in made.drafts]
     assert max(map(len, made.files["tasks.yaml"].splitlines())) < 2000
+
+
+def test_a_row_is_read_before_it_is_changed():
+    source = from_files([SCHEMATA / "bank.sql"])
+    names = ["change", "conditional", "refuse_state", "refuse_check", "compare"]
+    made = make_world("bank", source, print, patterns=names)
+    assert len(made.proofs.kept) >= 15
+    assert not made.proofs.left_out  # neither by a snoop without reads, nor by another look-up
+    reads = yaml.safe_load(made.files["tasks.yaml"])["read_before"]
+    assert reads["update_card"] == [["get_card", {"list_cards": "card_id"}]]
+    families = yaml.safe_load(made.files["tasks.yaml"])["families"]
+    gold = next(one["gold"] for one in families if one["id"] == "change_card_daily_limit")
+    assert [next(iter(step)) for step in gold] == ["get_card", "update_card", "say"]
 
 
 def test_most_patterns_find_work_in_a_media_shop():
