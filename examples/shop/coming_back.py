@@ -130,8 +130,10 @@ def get_return(db: Connection, return_id: int) -> dict[str, Any]:
         "SELECT COALESCE(SUM(amount_cents), 0) AS cents FROM refunds WHERE return_id = :id",
         id=return_id,
     )
+    order = first(db, "SELECT hold FROM orders WHERE number = :number", number=line["number"])
     return found | {
         "number": line["number"],
+        "hold": order["hold"] if order else None,
         "product": line["product"],
         "refunded_cents": refunded["cents"] if refunded else 0,
     }

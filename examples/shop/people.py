@@ -170,7 +170,8 @@ def find_purchases(db: Connection, customer_id: int, words: Words) -> dict[str, 
         db,
         "SELECT order_item_id, number, status, placed_at, delivered_on, product, category,"
         " return_days, variant_id,"
-        " colour, size, quantity, unit_price_cents, final_sale, returnable FROM purchases"
+        " colour, size, quantity, unit_price_cents, final_sale, returnable,"
+        " (SELECT o.hold FROM orders o WHERE o.number = purchases.number) AS hold FROM purchases"
         f" WHERE customer_id = :customer AND {condition} ORDER BY"
         " placed_at DESC, order_item_id DESC",
         customer=customer_id,

@@ -186,6 +186,16 @@ class TestSql(BuiltIn):
         return self.submitted("SELECT colour FROM products WHERE product_id = 5")
 
 
+class TestDeclines(BuiltIn):
+    name = "declines"
+
+    def passing(self) -> Evidence:
+        return replace(Desk().evidence(), said="I can't do that: I have no tool for it.")
+
+    def failing(self) -> Evidence:
+        return replace(Desk().evidence(), said="It costs 12 euros.")
+
+
 @dataclass(frozen=True)
 class BriefOptions:
     words: int = 5

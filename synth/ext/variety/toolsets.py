@@ -25,7 +25,7 @@ CANNOT = (
     "I'm afraid that is not possible here. I have no tool to {act}.",
     "Unfortunately I can't do this for you, as none of my tools lets me {act}.",
     "Sorry, I can't help with that one: no tool here lets me {act}.",
-    "I can't {act}, since I don't have a tool for it. Please turn to somebody who does.",
+    "I'm sorry, I can't {act} from here; somebody with access to that has to do it.",
     "That is beyond what I can do: to {act}, I would need a tool that I don't have.",
     "I don't have a tool to {act}, so I have to leave this one to somebody else.",
     "To {act}, I would need a tool that I haven't got. I'm sorry.",
