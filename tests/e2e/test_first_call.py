@@ -206,7 +206,7 @@ def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert len(endpoint.asked) == 6
     assert not endpoint.read, "not even the list of models"
     out = capsys.readouterr().out
-    assert out.startswith("complete, but no rollout has a reward above 0")
+    assert out.startswith("no rollout has a reward above 0")
     assert "--failed" in out
 
 
@@ -254,7 +254,7 @@ def test_an_endpoint_that_hangs_is_given_up_within_its_time(
         stop.set()
     shown = capsys.readouterr()
     assert "which may pass" in shown.err
-    assert "6 rollouts broke and have no row" in shown.out
+    assert "6 rollouts broke and left no row" in shown.out
     assert "6 x ModelError" in shown.out
     assert "--failed" in shown.out
 

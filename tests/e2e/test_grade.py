@@ -14,6 +14,8 @@ import pytest
 from synth.core.cli.grade import main
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.archive import pack_world
+from synth.core.runner import run_files
+from synth.errors import DatasetError
 from synth.evidence import Evidence, Verifier
 from synth.plugins import REWARDS
 from synth.verdict import Verdict
@@ -239,7 +241,10 @@ def test_a_gold_solution_of_today_that_fails_on_the_recorded_rows_is_told(
 
 
 def test_a_call_that_leads_elsewhere_now_is_not_graded(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recorded: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ):
     """The recorded world itself was tampered with: its calls no longer do what they did."""
     run = tmp_path / "run"
@@ -249,6 +254,9 @@ def test_a_call_that_leads_elsewhere_now_is_not_graded(
     code = (folder / "executors.py").read_text("utf-8")
     (folder / "executors.py").write_text(code.replace("d=day)[0]", 'd="2026-12-31")[0]'), "utf-8")
     archive.write_bytes(pack_world(folder))
+    with pytest.raises(DatasetError, match="its digest is not its name"):
+        graded(run, "--trust", capsys=capsys)
+    monkeypatch.setattr(run_files, "world_digest", lambda _: archive.name.split(".")[0])
     code, report = graded(run, "--trust", capsys=capsys)
     assert code == 1
     assert {each["reason"] for each in report["not_graded"]} == {

@@ -196,10 +196,16 @@ def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
     assert_equal_runs(tmp_path, 160)
 
 
+def heeds_a_hangup() -> None:
+    """Undo what ``nohup`` leaves to the tests that run under it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def begun(
     tmp_path: Path, meanwhile: Callable[[], object] = lambda: None, **how: Any
 ) -> subprocess.Popen[str]:
     """A run in one process, of which 20 rollouts have ended."""
+    how = {"preexec_fn": heeds_a_hangup, **how}
     command = [*COMMAND, "run", APART, "tasks.count=1500", "runtime=inline", "output.dir=run"]
     process = subprocess.Popen(command, cwd=tmp_path, text=True, **how)
     while process.poll() is None and rows_so_far(tmp_path / "run") < 20:
@@ -214,6 +220,7 @@ def test_a_closed_terminal_drains_the_run(tmp_path: Path):
     ours, theirs = os.openpty()
 
     def own_terminal() -> None:
+        heeds_a_hangup()
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

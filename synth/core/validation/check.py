@@ -104,8 +104,8 @@ MORE = 24
 class Options:
     """The scope of a check: ``per_case`` tasks of each case of each of ``families`` (None: all),
     in each of ``universes``, with the ``honest`` agents of these names. ``transforms`` change each
-    task. ``attacked`` is the number of tasks of each case, in universe 0, that liars, mutants and
-    honest agents play; None: every task.
+    task. ``attacked`` is the number of tasks of each case that liars, mutants and honest agents
+    play in each universe; None: every task.
     """
 
     families: tuple[str, ...] | None = None
@@ -261,8 +261,6 @@ class FamilyChecker:
             report.problems += [where + problem for problem in proved.problems]
             return report
         most, limits = self.options.attacked, self.options.limits
-        if most is not None and proved.universe:
-            return report
         source = self._source(proved.universe)
         family = next(family for family in source.families if family.id == proved.family)
         with self._templates.use(proved.universe) as template:

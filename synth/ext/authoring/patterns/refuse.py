@@ -85,7 +85,7 @@ def refuse_state(sketch: Sketch) -> Iterator[Draft]:
     """Change a row, or refuse because its state closes it."""
     for table in sketch.tables:
         row, found = Named(sketch.tools[table.name]), closed(table)
-        if found is None or not nameable(row.tools) or row.tools.get is None:
+        if found is None or not nameable(row.tools) or None in (row.tools.get, row.tools.update):
             continue
         others = [
             table.column(name)
