@@ -1,4 +1,4 @@
-"""MariaDB's zero dates, unsigned keys, computed columns and stamps under an agent's SQL.
+"""MariaDB's zero dates, unsigned keys, bits, computed columns and stamps under an agent's SQL.
 spiceai#4660, dimitri/pgloader#252 and #1098, lanyrd/mysql-postgresql-converter#8, prisma/migrate#514.
 """
 
@@ -15,7 +15,7 @@ ORDERS = """
 CREATE TABLE orders (order_id BIGINT UNSIGNED PRIMARY KEY, code VARCHAR(20) COLLATE
 utf8mb4_general_ci NOT NULL UNIQUE, placed DATE NOT NULL DEFAULT '0000-00-00',
 net DECIMAL(10, 2) UNSIGNED NOT NULL, gross DECIMAL(10, 2) AS (net * 2) STORED, touched TIMESTAMP
-NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP)
+NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, paid BIT(1) NOT NULL DEFAULT b'1')
 """
 ROWS = f"""
 INSERT INTO orders (order_id, code, placed, net) VALUES (1, 'AB-1', '0000-00-00', 10),
@@ -29,12 +29,12 @@ def test_an_agent_reads_and_changes_them() -> None:
         template_of("mariadb", ["SET sql_mode = ''", ORDERS, ROWS]) as template,
         DatabaseExecutableEnvironment(toolbox, template.open(Pins()), template.tables) as world,
     ):
-        query = "SELECT order_id, placed, net, gross FROM orders ORDER BY order_id"
+        query = "SELECT order_id, placed, net, gross, paid FROM orders ORDER BY order_id"
         read = world.call(ToolCall.of("run_select_query", {"sql": query})).result
         assert read.output["rows"] == [
-            [1, "0000-00-00", 10, 20],
-            [2, "2026-00-00", 20.5, 41],
-            [str(LARGEST), "2026-03-01", 5, 10],
+            [1, "0000-00-00", 10, 20, 1],
+            [2, "2026-00-00", 20.5, 41, 1],
+            [str(LARGEST), "2026-03-01", 5, 10, 1],
         ]
         change = f"UPDATE orders SET net = 7 WHERE order_id = {LARGEST}"
         outcome = world.call(ToolCall.of("run_mutation_query", {"sql": change}))

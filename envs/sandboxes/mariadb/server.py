@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 import sqlalchemy
 from pymysql import err
+from pymysql.constants import FIELD_TYPE
+from pymysql.converters import conversions
 
 from envs.connection import connect_args, driver_args
 from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
@@ -154,6 +156,7 @@ class MariaDBServer(AdminSession):
             "autocommit": True,
             "local_infile": False,
             "init_command": SESSION,
+            "conv": {**conversions, FIELD_TYPE.BIT: int.from_bytes},
         }
         args: dict[str, Any] = {
             "host": "127.0.0.1",
