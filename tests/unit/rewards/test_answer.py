@@ -159,6 +159,7 @@ class TestReward:
             "required_calls",
             "forbidden_calls",
             "says",
+            "declines",
             "sql",
         }
         assert set(REWARDS.builtin) == names

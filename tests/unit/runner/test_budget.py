@@ -23,6 +23,7 @@ def cost(tokens: int = 0, usd: float | None = None, turns: int = 1) -> dict[str,
         "reward": 1.0,
         "outcome": "success",
         "stop_reason": "finished",
+        "retries": None,
         **users,
     }
 
