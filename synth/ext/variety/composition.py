@@ -31,11 +31,11 @@ LEADS = (
     "Got it, thank you. {}",
     "{}",
     "Okay. {}",
-    "While I have you: {}",
+    "One other thing. {}",
     "Thanks for checking. {}",
     "{}",
     "All right, thanks. {}",
-    "There is something else. {}",
+    "And another thing. {}",
 )
 """Forms of a later request; one is drawn."""
 
