@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
+from typing import Any, cast
 
 from envs.tools.tool import Tool
 from synth.core.foundation.hashing import derive_seed
@@ -137,8 +138,13 @@ def _act(tool: Tool) -> str:
 
 
 def _needed_tools(task: Task) -> set[str]:
-    """The tools that gold calls, and one of those that have to be called before each of them."""
+    """The tools that gold calls in any case, and one of those that have to be called before each of
+    them: what the user declines has to be possible.
+    """
     needed = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
+    replies = [one.gate("reply") for one in task.parts or (task,)]
+    for gate in replies:
+        needed.update(cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ())
     gate = task.gate("read_before")
     demands = ReadBefore().parse_options({} if gate is None else gate.options)
     for tool in sorted(needed):

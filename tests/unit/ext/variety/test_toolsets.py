@@ -51,6 +51,12 @@ def test_what_has_to_be_read_is_offered_with_what_it_is_read_for():
                 assert names & offered, (task.family, tool)
 
 
+def test_what_gold_calls_in_another_case_is_offered():
+    """An agent that asks for a yes can do what it proposes, though this user will decline."""
+    for task in planned("needed+0"):
+        assert set(task.gate("reply").options["acts"]) <= set(task.extras["tools"]), task.family
+
+
 def test_an_agent_sees_no_other_tool_and_can_call_none():
     world = load_world(examples_dir() / "shop")
     task = planned("needed+0", 1)[0]
