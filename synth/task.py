@@ -41,7 +41,15 @@ class GoldEnd:
     work: Mapping[str, int] | None = None
 
     def to_json(self) -> dict[str, Json]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Json]) -> GoldEnd:
+        """The inverse of :meth:`to_json`. Earlier runs list topics, all of them before writes."""
+        values: dict[str, Any] = dict(raw)
+        if not isinstance(values.get("asked"), Mapping):
+            values["asked"] = {topic: {} for topic in values.get("asked") or ()}
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,7 @@ class Task:
 
     def to_json(self) -> dict[str, Json]:
         """The task as JSON; :meth:`from_json` reads it."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
         return own | {
             "gold": [step.to_json() for step in self.gold],
             "gates": [gate.to_json() for gate in self.gates],
@@ -139,7 +147,7 @@ class Task:
             "gold": steps_from_json(raw["gold"]),
             "gates": tuple(Gate.from_json(gate) for gate in raw.get("gates", ("state",))),
             "rules": EndRules.from_json(raw["rules"]),
-            "end": GoldEnd(**end) if end is not None else None,
+            "end": None if end is None else GoldEnd.from_json(end),
             "user": UserRole.from_json(user) if user is not None else None,
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }

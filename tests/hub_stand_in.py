@@ -49,6 +49,10 @@ class Hub:
             for path, content in sorted(self.files[repo].items())
         ]
 
+    def sha(self, repo: str) -> str:
+        """The commit that a repository is at: another one for other files."""
+        return hashlib.sha1(json.dumps(self.tree(repo)).encode()).hexdigest()
+
 
 class _Handler(BaseHTTPRequestHandler):
     hub: Hub
@@ -68,11 +72,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif found := re.fullmatch(r"/api/datasets/([\w.-]+/[\w.-]+)(?:/revision/main)?", path):
             known = found[1] in self.hub.files
             siblings = [{"rfilename": name} for name in self.hub.files.get(found[1], ())]
-            info = {"id": found[1], "sha": "0" * 40, "siblings": siblings}
-            self._json(info if known else None)
+            sha = self.hub.sha(found[1]) if known else ""
+            self._json({"id": found[1], "sha": sha, "siblings": siblings} if known else None)
         elif found := re.fullmatch(r"/datasets/([\w.-]+/[\w.-]+)/resolve/\w+/(.+)", path):
             content = self.hub.files.get(found[1], {}).get(found[2])
-            self._send(content, body=body, etag=hashlib.sha1(content or b"").hexdigest())
+            etag = hashlib.sha1(content or b"").hexdigest()
+            commit = self.hub.sha(found[1]) if content is not None else ""
+            self._send(content, body=body, etag=etag, commit=commit)
         else:
             self._json(None)
 
@@ -123,14 +129,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(json.dumps(value).encode(), status=status)
 
     def _send(
-        self, content: bytes | None, *, status: int = 200, body: bool = True, etag: str = ""
+        self,
+        content: bytes | None,
+        *,
+        status: int = 200,
+        body: bool = True,
+        etag: str = "",
+        commit: str = "0" * 40,
     ) -> None:
         missing = content is None
         self.send_response(404 if missing else status)
         if missing or status == 404:
             self.send_header("X-Error-Code", "EntryNotFound" if missing else "RepoNotFound")
         self.send_header("ETag", f'"{etag}"')
-        self.send_header("X-Repo-Commit", "0" * 40)
+        self.send_header("X-Repo-Commit", commit)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()

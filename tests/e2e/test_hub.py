@@ -210,6 +210,27 @@ def test_a_world_of_the_hub_is_played_once_somebody_trusts_it(tmp_path: Path, on
     assert shown.returncode == 0, shown.stderr
 
 
+def test_a_file_that_left_the_hub_leaves_the_world(tmp_path: Path, online: Hub):
+    world_on_the_hub(online, tmp_path)
+    env = environment(online, tmp_path) | {
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
+
+    def digest(out: str) -> str:
+        job = ("run", "env=hf:acme/reading-room", "tasks.count=1", "runtime=inline", "--trust")
+        done = synth(*job, f"output.dir={out}", cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        (row,) = Dataset.open(tmp_path / out).rows(["env_digest"])
+        return str(row["env_digest"])
+
+    before = digest("before")
+    online.files["acme/reading-room"]["more.py"] = b"SHELVES = 3\n"
+    assert digest("with") != before
+    del online.files["acme/reading-room"]["more.py"]
+    assert digest("after") == before
+
+
 def test_a_world_that_does_not_prove_itself_is_not_published(tmp_path: Path, online: Hub):
     world = Path(shutil.copytree(EXAMPLES / "library", tmp_path / "broken"))
     policy = world / "tasks.yaml"

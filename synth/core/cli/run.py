@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from synth.core.cli.command import Arguments, command
-from synth.core.foundation.shipped import config_groups, configs_dir, version
+from synth.core.foundation.shipped import config_groups, configs_dir, place_and_name, version
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
 from synth.plugins import WORLD_PLACES, resolve
@@ -123,8 +123,10 @@ def main(options: Arguments) -> int:
 def _trust_worlds(overrides: Sequence[str]) -> None:
     """Consent to the worlds that the overrides fetch."""
     for line in overrides:
-        place, colon, name = line.partition("=")[2].partition(":")
-        if line.startswith(("env=", "env.path=")) and colon and place in WORLD_PLACES.builtin:
+        key, _, value = line.partition("=")
+        elsewhere = place_and_name(value)
+        if key in {"env", "env.path"} and elsewhere is not None:
+            place, name = elsewhere
             WORLD_PLACES.load(place)(name, trust=True)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, Strict
 
 from envs.plugins import ENGINES, PluginError
-from synth.plugins import WORLD_PLACES
+from synth.core.foundation.shipped import place_and_name
 
 Positive = Annotated[int, Strict(), Field(gt=0)]
 NotNegative = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
@@ -34,7 +34,7 @@ def _world_place(place: str) -> str:
     """The absolute path of a world's folder; a bare name of no folder stays as it is, and so does
     ``hf:org/name``.
     """
-    if place.partition(":")[0] in WORLD_PLACES.builtin and ":" in place:
+    if place_and_name(place) is not None:
         return place
     return place if Path(place).name == place and not Path(place).is_dir() else absolute(place)
 

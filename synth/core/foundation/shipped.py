@@ -88,16 +88,21 @@ def world_at(path: str | Path) -> Path:
     )
 
 
+def place_and_name(name: str) -> tuple[str, str] | None:
+    """The parts of a name such as ``hf:org/name``; None for a world of this machine."""
+    place, colon, rest = name.partition(":")
+    return (place, rest) if colon and place in WORLD_PLACES.builtin else None
+
+
 def find_world(name_or_path: str, root: Path | None = None) -> Path:
     """The absolute folder of a world, from its name or from a path.
 
     A bare name is looked up among the worlds that ship, then among folders, then among the entry
     points of the group ``synth.worlds``; ``./name`` means the folder, ``hf:org/name`` a world on
-    the Hub. Raises OperatorError with the
-    nearest name and the list of the worlds that ship.
+    the Hub. Raises OperatorError with the nearest name and the list of the worlds that ship.
     """
-    place, colon, name = name_or_path.partition(":")
-    if colon and place in WORLD_PLACES.builtin:
+    if (elsewhere := place_and_name(name_or_path)) is not None:
+        place, name = elsewhere
         return world_at(WORLD_PLACES.load(place)(name))
     shipped = root or examples_dir()
     names = world_names(shipped)

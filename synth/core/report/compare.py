@@ -10,13 +10,14 @@ from typing import Any
 
 from synth.core.dataset.reader import Dataset
 from synth.core.report.rates import (
+    SHOWN,
     Interval,
     PassTally,
     difference_interval,
     sign_flip_p,
     spread_of,
 )
-from synth.core.report.screen import Screen, reason_of
+from synth.core.report.screen import Screen, reason_of, say_hidden
 from synth.errors import DatasetError
 
 _COLUMNS = [
@@ -211,15 +212,12 @@ LISTED = 40
 """Flipped samples that are listed; ``--limit`` says otherwise."""
 
 
-SHOWN = 8
-"""Families that are listed unless details are asked for: those that differ most."""
-
-
 def show_comparison(
     screen: Screen, document: Mapping[str, Any], limit: int = LISTED, *, details: bool = False
 ) -> None:
     """Print the result of :func:`~synth.core.report.compare.compare`, the verdict and the next
-    commands last; ``limit`` 0 lists every flip.
+    commands last; ``limit`` 0 lists every flip. Without ``details`` only the families that differ
+    most are listed.
     """
     families = [*document["families"]]
     if not details and len(families) > SHOWN:
@@ -229,8 +227,7 @@ def show_comparison(
     header = ("family", "pairs", "A", "B", "difference", "95%", "p", "gained", "lost")
     rows = [_row(part["family"], part) for part in families]
     screen.table(header, [*rows, _row("all", document)], right=range(1, len(header)))
-    if hidden := len(document["families"]) - len(families):
-        screen.line(f"and {hidden} more (--details lists all)", "dim", indent=2)
+    say_hidden(screen, len(document["families"]) - len(families))
     _reasons(screen, "Why lost (B failed where A passed)", document["why_lost"])
     _flips(screen, document["flips"], limit)
     screen.line()

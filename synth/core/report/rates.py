@@ -20,6 +20,9 @@ DRAWS = 2_000
 TELLING = 10
 """Tasks below which an interval says less than the counts: it is not shown."""
 
+SHOWN = 8
+"""Parts of each kind that a terminal lists unless details are asked for."""
+
 EXACT = 400
 """Tasks up to which the paired test counts every assignment; beyond, it uses the normal law."""
 

@@ -240,6 +240,12 @@ def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
     return ""
 
 
+def say_hidden(screen: Screen, hidden: int) -> None:
+    """Say how many lines of a table are left out, if any."""
+    if hidden > 0:
+        screen.line(f"and {hidden} more (--details lists all)", "dim", indent=2)
+
+
 def cell(value: object) -> str:
     """Format a value of any column on one line; null is empty."""
     if value is None:

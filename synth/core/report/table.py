@@ -10,15 +10,12 @@ from synth.core.dataset.reviews import in_words
 from synth.core.dataset.store.counts import RetryTally
 from synth.core.dataset.variety import variety_table
 from synth.core.report.histogram import Histogram
-from synth.core.report.rates import spread_of
-from synth.core.report.screen import Screen, cell, reason_of, safe_line
+from synth.core.report.rates import SHOWN, spread_of
+from synth.core.report.screen import Screen, cell, reason_of, safe_line, say_hidden
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
 """The default columns of a listing."""
 _REASON = "reason"  # heading of the verdicts in a listing
-
-SHOWN = 8
-"""Families, renamings or tools that a summary lists unless details are asked for."""
 
 _OPTIONAL = {"95%": "-", "excluded": "0"}
 """Columns that are left out where all their cells are this."""
@@ -233,12 +230,7 @@ def _parts(
         [[row[column] for column in kept] for row in rows],
         right=range(1, len(kept)),
     )
-    _say_hidden(screen, hidden)
-
-
-def _say_hidden(screen: Screen, hidden: int) -> None:
-    if hidden:
-        screen.line(f"and {hidden} more (--details lists all)", "dim", indent=2)
+    say_hidden(screen, hidden)
 
 
 def _passed(figures: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -324,7 +316,7 @@ def _tools(
         for tool in tools[: len(tools) - hidden]
     ]
     screen.table(header, rows, right=range(1, len(header)))
-    _say_hidden(screen, hidden)
+    say_hidden(screen, hidden)
 
 
 def _times(metrics: Mapping[str, Any] | None) -> list[str]:

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from synth.errors import DatasetError
+
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
@@ -227,7 +229,8 @@ def _step_from_json(raw: Mapping[str, Any]) -> Step:
         case "then":
             return FollowUpStep(raw["index"], raw["when"])
         case other:
-            raise ValueError(f"unknown step {other!r}")
+            message = f"the tasks have a step {other!r}, which this version does not know"
+            raise DatasetError(f"{message}; record the run again")
 
 
 def steps_from_json(raw: Iterable[Mapping[str, Any]]) -> list[Step]:

@@ -11,13 +11,10 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import table
 from synth.core.report.compare import Sample, count_failures, other_world, read_samples
-from synth.core.report.rates import PassTally, spread_of
+from synth.core.report.rates import SHOWN, PassTally, spread_of
 from synth.core.report.summary import held_out_of, phrasing_kind, summarize
 from synth.core.types.phrasings import HeldOutPhrasings
 from synth.errors import DatasetError
-
-SHOWN = 8
-"""Parts of each kind that a terminal shows; the report has all."""
 
 _FROM_SUMMARY = ("path", "status", "rows", "jobs", "envs", "models", "sealed")
 _COSTS = ("tokens", "cost_usd", "latency_s")

@@ -39,28 +39,44 @@ def fetch(name: str, trust: bool = False) -> Path:
     nobody consents to its code; ``trust`` is such a consent, for later commands too.
     """
     repo, _, revision = name.partition("@")
-    home = _cache() / name.replace("/", "--")
+    cache = _cache()
     api: Any = HfApi()
     try:
-        api.snapshot_download(
-            repo, repo_type="dataset", revision=revision or None, local_dir=home / "snapshot"
+        snapshot = Path(
+            api.snapshot_download(
+                repo, repo_type="dataset", revision=revision or None, cache_dir=cache / "hub"
+            )
         )
     except (HfHubHTTPError, HFValidationError) as error:
         said = " ".join(str(error).split())[:400]
         raise OperatorError(f"the Hub has no world {repo} for you: {said}") from None
     except OSError as error:
         raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
-    folder = home / repo.rpartition("/")[2]
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(home / "snapshot", folder, ignore=shutil.ignore_patterns(".cache", ".git*"))
-    (folder / CARD).unlink(missing_ok=True)
-    if (folder / OWN_README).is_file():
-        (folder / OWN_README).rename(folder / CARD)
+    # A folder for each commit: another process may play the world meanwhile.
+    folder = cache / snapshot.name / repo.rpartition("/")[2]
+    if not folder.is_dir():
+        _unpack(snapshot, folder)
     part = world_part(pack_world(folder))
     if trust:
         remember([part])
     require_consent(folder, [part], consent_by(trust))
     return folder
+
+
+def _unpack(snapshot: Path, folder: Path) -> None:
+    """Write a world's folder, whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        made = Path(place) / folder.name
+        shutil.copytree(snapshot, made, ignore=shutil.ignore_patterns(".git*"))
+        (made / CARD).unlink(missing_ok=True)
+        if (made / OWN_README).is_file():
+            (made / OWN_README).rename(made / CARD)
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # another process was first
+                raise
 
 
 def _cache() -> Path:
