@@ -1,16 +1,5 @@
 """The judgement of rollouts: verifiers by the names that ``gates`` uses, a world's own gates and
 scores, and the reward that their verdicts make.
-
-Attribution of a reward below 1, by rule. The first of these that applies:
-
-- ``user``: a turn of the user had a fault (a leak, a broken role); such a rollout is unscored.
-- nobody: every gate passed.
-- ``infrastructure``: the model could not be asked, or the environment broke; unscored as well.
-- nobody: a verifier could not judge.
-- ``tool``: a call of a tool that gold calls failed for a reason that no argument causes, gold does
-  not expect that failure, and no equal call succeeded afterwards. A slow query of the agent's own
-  is the agent's fault.
-- ``agent``: everything else, running out of turns or tokens included.
 """
 
 from __future__ import annotations
@@ -142,7 +131,19 @@ NO_ARGUMENTS_FAULT = frozenset(
 
 
 def blame(evidence: Evidence, verdicts: Sequence[Verdict], stop_reason: str) -> str | None:
-    """Return ``user``, ``infrastructure``, ``tool``, ``agent``, or None for nobody."""
+    """Return ``user``, ``infrastructure``, ``tool``, ``agent``, or None for nobody.
+
+    Attribution of a reward below 1, by rule. The first of these that applies:
+
+    - ``user``: a turn of the user had a fault (a leak, a broken role); such a rollout is unscored.
+    - nobody: every gate passed.
+    - ``infrastructure``: the model could not be asked, or the environment broke; unscored as well.
+    - nobody: a verifier could not judge.
+    - ``tool``: a call of a tool that gold calls failed for a reason that no argument causes, gold
+      does not expect that failure, and no equal call succeeded afterwards. A slow query of the
+      agent's own is the agent's fault.
+    - ``agent``: everything else, running out of turns or tokens included.
+    """
     if any(turn.fault for turn in evidence.turns):
         return "user"
     if solved(verdicts):

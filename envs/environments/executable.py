@@ -1,12 +1,4 @@
-"""Environments whose tools are Python functions: validation around them, and the lifecycle.
-
-The state of the process that Python code changes for all: kept from one tool call to the next.
-
-An executor that changes the directory, an environment variable, the locale, the recursion limit,
-warning filters, a signal handler and the like changes them for every other rollout of its process.
-They are noted when a call begins while no other runs, and set back after each call. A timer that it
-starts is stopped.
-"""
+"""Environments whose tools are Python functions: validation around them, and the lifecycle."""
 
 from __future__ import annotations
 
@@ -138,6 +130,11 @@ class _Thread(threading.local):
 class _ProcessState:
     """The state outside of all tool calls of this process: a context of each call, after which the
     state is as it was outside. Safe for threads, and for calls within calls.
+
+    An executor that changes the directory, an environment variable, the locale, the recursion
+    limit, warning filters, a signal handler and the like changes them for every other rollout of
+    its process. They are noted when a call begins while no other runs, and set back after each
+    call. A timer that it starts is stopped.
     """
 
     def __init__(self) -> None:

@@ -1,12 +1,4 @@
-"""A world in a PostgreSQL database, in one transaction: all of it, or nothing has changed.
-
-Objects of a PostgreSQL database, and those that the running transaction has touched.
-
-Two witnesses, neither of which a script can silence. The server's lock table: whoever writes to a
-relation, advances a sequence or alters a table holds a lock on it until the transaction ends,
-whether a statement, a function or a DO block did it. And each object's catalog row, whose ``xmin``
-changes with its definition, for what is not locked that way (types, routines, grants, databases).
-"""
+"""A world in a PostgreSQL database, in one transaction: all of it, or nothing has changed."""
 
 from __future__ import annotations
 
@@ -103,7 +95,14 @@ def _last_values(ask: Ask) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A database as a script finds it."""
+    """A database as a script finds it.
+
+    Two witnesses tell what a script touched, and it can silence neither. The server's lock table:
+    whoever writes to a relation, advances a sequence or alters a table holds a lock on it until the
+    transaction ends, whether a statement, a function or a DO block did it. And each object's
+    catalog row, whose ``xmin`` changes with its definition, for what is not locked that way (types,
+    routines, grants, databases).
+    """
 
     objects: Found
     databases: dict[int, tuple[str, str]]

@@ -2,12 +2,6 @@
 
 SQLAlchemy compiles statements and reads rows here as it does for the dialect. The driver's part is
 played by :class:`ReadCall`.
-
-The pinned time of an attached database: a statement's words for the present are replaced.
-
-MariaDB has a variable of the session for it. Elsewhere ``CURRENT_DATE``, ``now()`` and their like
-become literals, outside of quotes and comments. The server's time stays in its own functions, views
-and texts that become dates as they are compared.
 """
 
 from __future__ import annotations
@@ -226,6 +220,10 @@ def pinned(sql: str, moment: dt.datetime, dialect: str) -> str:
 
     >>> pinned("SELECT CURRENT_DATE", dt.datetime(2026, 3, 2, 9), "postgresql")
     "SELECT '2026-03-02'::date"
+
+    MariaDB has a variable of the session for it. Elsewhere ``CURRENT_DATE``, ``now()`` and their
+    like become literals, outside of quotes and comments. The server's time stays in its own
+    functions, views and texts that become dates as they are compared.
     """
     if dialect in {"postgresql", "duckdb"}:
         pattern, replace = _SERVER, _on_server

@@ -113,19 +113,17 @@ def extended(place: str) -> Callable[[Core], Core]:
             if taken := {one[0] for one in new} & {*own, *added}:
                 raise PluginError(f"{kind.place}: there is a key {min(taken)!r} already")
             added |= {one[0]: one for one in new}
-        described = {"__doc__": "\n\n".join(about), "__module__": core.__module__}
-        return cast(
-            "Core",
-            make_dataclass(
-                core.__name__,
-                added.values(),
-                bases=(core,),
-                namespace=described,
-                frozen=True,
-                slots=True,
-                kw_only=True,
-            ),
+        made = make_dataclass(
+            core.__name__,
+            added.values(),
+            bases=(core,),
+            namespace={"__doc__": "\n\n".join(about)},
+            frozen=True,
+            slots=True,
+            kw_only=True,
         )
+        made.__module__ = core.__module__  # pickle looks there; Python 3.12 sets this module's name
+        return cast("Core", made)
 
     return extend
 

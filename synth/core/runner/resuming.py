@@ -1,12 +1,4 @@
-"""Resume of a run: from what its directory holds to a sealed one.
-
-Restoration of what a resume needs from a run directory in which files are damaged or missing.
-
-Each of them exists twice in some form: the config in ``config.yaml`` and in the description of the
-run, the description in ``.synth/run.json`` or ``manifest.json`` and as a function of config and
-world, the world in its archive and in its folder, the tasks in their table and as proofs that can
-be made again.
-"""
+"""Resume of a run: from what its directory holds to a sealed one."""
 
 from __future__ import annotations
 
@@ -63,6 +55,11 @@ class _Recovery:
 
     ``info`` is None if no description of the run can be read. ``notes`` say what was damaged and
     how it was restored; :meth:`write` makes that true on disk, under the lock of the run.
+
+    What a resume needs exists twice in some form: the config in ``config.yaml`` and in the
+    description of the run, the description in ``.synth/run.json`` or ``manifest.json`` and as a
+    function of config and world, the world in its archive and in its folder, the tasks in their
+    table and as proofs that can be made again.
     """
 
     files: RunFiles

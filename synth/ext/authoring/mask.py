@@ -1,10 +1,4 @@
-"""Personal columns, masked while they are read: made-up values in the place of real ones.
-
-Personal values in the texts of columns that are not masked themselves.
-
-A value is replaced whole: where it is the whole text, or a phrase of a sentence. A single name is
-replaced in sentences only, and never if it is a word of a public value, such as the country Jordan.
-"""
+"""Personal columns, masked while they are read: made-up values in the place of real ones."""
 
 from __future__ import annotations
 
@@ -31,7 +25,12 @@ _SAYS_WHO = frozenset({"name", "email", "phone", "address"})
 
 @dataclass
 class RealValues:
-    """Real values, with what takes their place; ``public`` are words that are never a name."""
+    """Real values, with what takes their place; ``public`` are words that are never a name.
+
+    A value is replaced whole: where it is the whole text, or a phrase of a sentence. A single name
+    is replaced in sentences only, and never if it is a word of a public value, such as the country
+    Jordan.
+    """
 
     draw: random.Random
     public: set[str] = field(default_factory=set[str])

@@ -1,46 +1,4 @@
-"""TRL's DPOTrainer: Parquet with the columns ``prompt``, ``chosen``, ``rejected`` and ``tools``.
-
-Pairs are made of the samples of one task: the best against the worst, the second best against the
-second worst, and so on, as long as their rewards differ. A sample that cannot be chosen uses up no
-other. Both samples share the prompt: everything
-before the first turn in which they differ. So a pair begins with the two ways to go on from the
-very same state.
-
-Branches (`synth branch`) of one turn are paired, with the rollout that they branch from
-where that is exported, too: their database was the same, and the pair says what the turn was worth.
-
-``chosen`` and ``rejected`` go to the last turn of the assistant, or (``completion=turn``) hold only
-the first turn that differs: no result of a tool is in it, but the first difference need not be the
-decisive one. DPO has no loss masks, so a chosen sample with a turn that must not be trained on
-after the shared part makes no pair.
-
-TRL's KTOTrainer: Parquet with the columns ``prompt``, ``completion``, ``label`` and ``tools``.
-
-Every scored row is an example; ``label`` is true for a success. The completion of a success is its
-last run of turns to train on, so that a turn that must not be trained on (and what leads to it) is
-part of the prompt. The completion of a failure is all that comes after the opening.
-
-TRL's SFTTrainer: Parquet with the columns ``messages`` and ``tools``.
-
-Arguments stay objects and unused keys stay absent, as chat templates expect. ``datasets`` 5 loads
-the file as it is: ``load_dataset("parquet", data_files=FILE)``.
-
-In this format TRL trains on every assistant turn; there is no mask per message, not even with a
-template that marks generation. Turns that must not be trained on (``train: false``, for instance a
-malformed call) are removed at the end of a conversation; a row with one before a turn to train on
-is left out as a whole and counted.
-
-The view ``segments`` and the unit ``turn`` write TRL's other format, ``prompt`` and ``completion``
-beside ``tools``: one example for each run of turns to train on (for each turn), after the context
-that the model was sent. No row is left out for a turn that must not be trained on: it is part of a
-prompt. Train it with ``assistant_only_loss=True``, because completions contain tool results too;
-TRL then counts the loss where both masks agree.
-
-TRL's GRPOTrainer: Parquet with the column ``prompt`` and the columns that name the task.
-
-An environment of TRL gets every column as an argument of its ``reset``: ``task_id``, ``env``,
-``universe`` and the rest say which task to set up. ``tools`` are the schemas of the task's tools.
-"""
+"""Files for the trainers of TRL: SFTTrainer, KTOTrainer, DPOTrainer and GRPOTrainer."""
 
 from __future__ import annotations
 
@@ -76,7 +34,12 @@ from synth.ext.exporters.siblings import (
 
 
 class TrlGrpo(PromptExporter):
-    """Prompts for TRL."""
+    """Prompts for TRL.
+
+    An environment of TRL gets every column as an argument of its ``reset``: ``task_id``, ``env``,
+    ``universe`` and the rest say which task to set up. ``tools`` are the schemas of the task's
+    tools.
+    """
 
     name = "trl-grpo"
     description = "TRL GRPOTrainer: Parquet with a prompt of each task and the task's id"
@@ -97,7 +60,22 @@ class TrlGrpo(PromptExporter):
 
 
 class TrlSft(Exporter):
-    """Files for supervised fine-tuning with TRL."""
+    """Files for supervised fine-tuning with TRL.
+
+    Arguments stay objects and unused keys stay absent, as chat templates expect. ``datasets`` 5
+    loads the file as it is: ``load_dataset("parquet", data_files=FILE)``.
+
+    In this format TRL trains on every assistant turn; there is no mask per message, not even with a
+    template that marks generation. Turns that must not be trained on (``train: false``, for
+    instance a malformed call) are removed at the end of a conversation; a row with one before a
+    turn to train on is left out as a whole and counted.
+
+    The view ``segments`` and the unit ``turn`` write TRL's other format, ``prompt`` and
+    ``completion`` beside ``tools``: one example for each run of turns to train on (for each turn),
+    after the context that the model was sent. No row is left out for a turn that must not be
+    trained on: it is part of a prompt. Train it with ``assistant_only_loss=True``, because
+    completions contain tool results too; TRL then counts the loss where both masks agree.
+    """
 
     name = "trl-sft"
     description = "TRL SFTTrainer: Parquet with messages and tools"
@@ -134,7 +112,12 @@ class TrlSft(Exporter):
 
 
 class TrlKto(Exporter):
-    """Rollouts that are desirable or not, for TRL."""
+    """Rollouts that are desirable or not, for TRL.
+
+    Every scored row is an example; ``label`` is true for a success. The completion of a success is
+    its last run of turns to train on, so that a turn that must not be trained on (and what leads to
+    it) is part of the prompt. The completion of a failure is all that comes after the opening.
+    """
 
     name = "trl-kto"
     description = "TRL KTOTrainer: Parquet with prompt, completion and label"
@@ -191,7 +174,21 @@ class PairOptions:
 
 
 class TrlDpo(Exporter):
-    """Preference pairs for TRL."""
+    """Preference pairs for TRL.
+
+    Pairs are made of the samples of one task: the best against the worst, the second best against
+    the second worst, and so on, as long as their rewards differ. A sample that cannot be chosen
+    uses up no other. Both samples share the prompt: everything before the first turn in which they
+    differ. So a pair begins with the two ways to go on from the very same state.
+
+    Branches (`synth branch`) of one turn are paired, with the rollout that they branch from where
+    that is exported, too: their database was the same, and the pair says what the turn was worth.
+
+    ``chosen`` and ``rejected`` go to the last turn of the assistant, or (``completion=turn``) hold
+    only the first turn that differs: no result of a tool is in it, but the first difference need
+    not be the decisive one. DPO has no loss masks, so a chosen sample with a turn that must not be
+    trained on after the shared part makes no pair.
+    """
 
     name = "trl-dpo"
     description = "TRL DPOTrainer: Parquet with prompt, chosen and rejected, of samples of one task"

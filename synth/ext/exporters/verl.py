@@ -7,16 +7,8 @@ task's id.
 
 ``verl-sft`` holds ``messages`` for its multi-turn SFT dataset. That one passes messages to the chat
 template as pandas gives them, and parses neither arguments nor tools. Calls, results and tools are
-therefore text in the format of Hermes (:mod:`synth.ext.exporters.verl`), which is the text
+therefore text in the format of Hermes (:class:`Hermes`), which is the text
 that Qwen's templates make of them; a message has ``role`` and ``content`` and no null-filled keys.
-
-Text in the format of Hermes function calling: one JSON object per line with ``conversations``
-and ``text``.
-
-The system turn lists the tools between ``<tools>`` tags; a call is a JSON object between
-``<tool_call>`` tags, after the words beside it; results stand between ``<tool_response>`` tags,
-all of one turn in one turn. ``text`` is the same as ChatML. With ``--unit turn`` an example holds
-``prompt`` and ``completion`` instead.
 """
 
 from __future__ import annotations
@@ -53,7 +45,13 @@ _CHATML = {"system": "system", "human": "user", "gpt": "assistant", "tool": "too
 
 
 class Hermes(ConversationExporter):
-    """Conversations as text, with calls between tags."""
+    """Conversations as text, with calls between tags.
+
+    The system turn lists the tools between ``<tools>`` tags; a call is a JSON object between
+    ``<tool_call>`` tags, after the words beside it; results stand between ``<tool_response>`` tags,
+    all of one turn in one turn. ``text`` is the same as ChatML. With ``--unit turn`` an example
+    holds ``prompt`` and ``completion`` instead.
+    """
 
     name = "hermes"
     description = "Hermes function calling: JSONL with conversations and ChatML text"

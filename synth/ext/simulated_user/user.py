@@ -6,7 +6,7 @@ reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every t
 ``users.decides`` sets their strength:
 
 ``rules`` (default)
-    The model classifies the agent's turn into acts (:mod:`synth.ext.simulated_user.user`), and the
+    The model classifies the agent's turn into acts, and the
     rules decide the move: tell these topics, agree, decline, correct, end. An answer that states
     no acts, ``DRAFTS`` times, ends the rollout unscored with the fault ``unheard``. Then the model
     gets only the move (a fact that nobody asked for is not even in its prompt) and finds the words.
@@ -25,11 +25,6 @@ The model gets its role, its own messages, and the agent's messages to it: no to
 gold or database is within its reach. Drafts that were not sent are kept in ``discarded`` of the
 turn's event, with their problems. An endpoint that cannot be asked is infrastructure
 (:class:`synth.errors.ModelError`), not a user's fault.
-
-What a turn of the agent does, classified by the model that plays the user.
-
-The answer is the call of one tool, or the same JSON object as text; anything else is nonsense. The
-model gets the names of the user's topics and of the tools that its conditions cover, no fact.
 """
 
 from __future__ import annotations
@@ -105,7 +100,12 @@ def instructions(role: UserRole) -> str:
 
 
 def _acts_tool(role: UserRole) -> Mapping[str, Any]:
-    """Return the tool whose arguments are the acts, with the names that this role has."""
+    """Return the tool whose arguments are the acts, with the names that this role has.
+
+    The answer is the call of one tool, or the same JSON object as text; anything else is nonsense.
+    The model gets the names of the user's topics and of the tools that its conditions cover, no
+    fact.
+    """
     topics: dict[str, Any] = {"type": "string"}
     if role.knows:
         topics["enum"] = list(role.knows)

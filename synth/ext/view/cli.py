@@ -1,11 +1,4 @@
-"""``synth view``: a dataset as a page for a browser.
-
-The viewer as a local server, for datasets too large for one file and for runs that go on.
-
-It listens on 127.0.0.1 only, and every request must carry the token of the printed address. The
-index of all rows (a few hundred bytes each) goes to the page at once; transcripts are read from
-Parquet one at a time.
-"""
+"""``synth view``: a dataset as a page for a browser."""
 
 from __future__ import annotations
 
@@ -70,6 +63,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class ViewServer:
     """Serves one or two runs, and writes down what ``reviewer`` says of their rows. ``token`` is
     drawn anew for each server unless it is given.
+
+    It listens on 127.0.0.1 only, and every request must carry the token of the printed address. The
+    index of all rows (a few hundred bytes each) goes to the page at once; transcripts are read from
+    Parquet one at a time.
     """
 
     def __init__(

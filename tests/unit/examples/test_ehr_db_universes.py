@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,11 @@ def world() -> World:
 
 
 @pytest.fixture(scope="module")
-def universes(world: World) -> Mapping[int, sqlite3.Connection]:
-    return {number: plain_database(world, number) for number in (0, *MADE)}
+def universes(world: World) -> Iterator[Mapping[int, sqlite3.Connection]]:
+    found = {number: plain_database(world, number) for number in (0, *MADE)}
+    yield found
+    for made in found.values():
+        made.close()
 
 
 def column(universe: sqlite3.Connection, sql: str) -> list[Any]:

@@ -68,6 +68,7 @@ def shop() -> Iterator[Shop]:
             for at in range(source.capacity("swap_for_another_colour"))
         ]
         yield Shop(world, template, rows, tasks)
+    rows.close()
 
 
 async def agreed(episode: Episode) -> bool:

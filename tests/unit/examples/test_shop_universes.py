@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,13 @@ def world() -> World:
 
 
 @pytest.fixture(scope="module")
-def universes(world: World) -> Mapping[int, sqlite3.Connection]:
+def universes(world: World) -> Iterator[Mapping[int, sqlite3.Connection]]:
     found = {number: plain_database(world, number) for number in (0, *MADE)}
     for made in found.values():
         made.row_factory = sqlite3.Row
-    return found
+    yield found
+    for made in found.values():
+        made.close()
 
 
 def column(universe: sqlite3.Connection, sql: str) -> list[Any]:

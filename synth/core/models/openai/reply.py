@@ -3,12 +3,6 @@ endpoints' variants.
 
 The emission stays as it is: argument strings untouched, empty content empty. Missing values are
 None, or generated reproducibly if one is needed (a call's id).
-
-The tool calls of an answer, in any form; malformed ones are kept for the agent to refuse.
-
-A call without a name, or an entry that is not a call, becomes a call of a tool that does not exist,
-with the entry as its arguments: a model that is asked again often answers the same again. Only
-before the first usable completion an answer of nothing but such calls is a fault of the endpoint.
 """
 
 from __future__ import annotations
@@ -29,6 +23,11 @@ from synth.model import MALFORMED, Completion
 def _calls_in(message: Mapping[str, Json], first_call: int) -> tuple[ToolCall, ...]:
     """Return the calls in their order. A call whose id is not text, or a repetition, is numbered
     from ``first_call``: ``call_<n>``.
+
+    A call without a name, or an entry that is not a call, becomes a call of a tool that does not
+    exist, with the entry as its arguments: a model that is asked again often answers the same
+    again. Only before the first usable completion an answer of nothing but such calls is a fault of
+    the endpoint.
     """
     raw = message.get("tool_calls")
     if not raw and isinstance(message.get("function_call"), dict):

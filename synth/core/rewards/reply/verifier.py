@@ -3,13 +3,8 @@
 The outcome is due: what was done, or why not, and what the user asked to learn, each value beside
 what it belongs to. A claimed act must agree with the calls. Identifiers must have been given. Data
 of people who are not part of the task must not be told, and secrets not be asked for. All else is a
-note (:mod:`synth.core.rewards.reply.verifier`). Values of a proposal that the user declined or
+note. Values of a proposal that the user declined or
 corrected are claims no longer.
-
-Notes on a reply: statements that rules can select and not decide.
-
-A note costs no reward. A judge that is a model decides about the statements, and an author may
-forbid a kind by name.
 """
 
 from __future__ import annotations
@@ -71,8 +66,11 @@ _NEAR = 12
 def _notes_on(
     sentence: AgentSentence, given: Material, *, by_gold: bool = False
 ) -> Iterator[ReplyFinding]:
-    """The notes on one sentence; a question has only words without support. What gold says too
-    has support.
+    """The notes on one sentence; a question has only words without support. What gold says too has
+    support.
+
+    A note costs no reward. A judge that is a model decides about the statements, and an author may
+    forbid a kind by name.
     """
     words = sentence.raw[:200]
     if not by_gold and (new := _new_words(sentence, given)):

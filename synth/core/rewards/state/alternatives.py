@@ -5,12 +5,6 @@ value, each of its conditions is true, and every changed row is inside its frame
 table holds a condition on rows, which a row must meet both before and after the change, so that no
 row can be moved into the frame or out of it. A table that the frame does not name may not change at
 all; columns that the world ignores never count.
-
-Selection of changed rows that meet a condition on their table, before and after the change.
-
-The condition is an author's SQL about the table's columns. It is evaluated on the images of the
-changed rows, in a relation with the name and the types of the table, so that it reads as it would
-in a query on the table.
 """
 
 from __future__ import annotations
@@ -47,6 +41,10 @@ def meeting(
     and after it (if the row still exists).
 
     ``values`` are those that the condition may bind. Raises what ``query`` raises.
+
+    The condition is an author's SQL about the table's columns. It is evaluated on the images of the
+    changed rows, in a relation with the name and the types of the table, so that it reads as it
+    would in a query on the table.
     """
     out: list[bool] = []
     for start in range(0, len(changes), BATCH):

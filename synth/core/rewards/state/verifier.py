@@ -1,14 +1,5 @@
 """The gate ``state``: the rollout's net row changes against gold's, or against another end that
 the task accepts.
-
-Transient writes, which the end does not show: reverted, or deleted again. ``transient: forbid``
-counts them as wrong.
-
-They are found by the rows that each call changed and by the rows' actual keys, without gold. The
-insert of a call must be in the end once; its delete must be there once; each column that it updated
-must differ in the end (or the row must be new, or gone). A column that takes several values on its
-way to another one is not transient: totals do that. A write that one call both makes and reverts is
-not seen, since a call is one unit.
 """
 
 from __future__ import annotations
@@ -57,7 +48,17 @@ def writes(calls: Sequence[CallRecord], columns: Columns) -> list[Write]:
 
 
 def undone(calls: Sequence[CallRecord], net: Sequence[RowChange], columns: Columns) -> list[Write]:
-    """The writes of calls that the net changes do not show, in order."""
+    """The writes of calls that the net changes do not show, in order.
+
+    Transient writes, which the end does not show: reverted, or deleted again. ``transient: forbid``
+    counts them as wrong.
+
+    They are found by the rows that each call changed and by the rows' actual keys, without gold.
+    The insert of a call must be in the end once; its delete must be there once; each column that it
+    updated must differ in the end (or the row must be new, or gone). A column that takes several
+    values on its way to another one is not transient: totals do that. A write that one call both
+    makes and reverts is not seen, since a call is one unit.
+    """
     ends = {row_of(change): change for change in net}
     all_writes = writes(calls, columns)
     times = Counter((row_of(write.row), write.row.op) for write in all_writes)

@@ -5,18 +5,7 @@
 ``DELETE /sessions/NAME`` ends the session and returns its score; ``GET /`` describes the world.
 Every request carries the token, as ``Authorization: Bearer TOKEN``. Clients of OpenEnv get
 :mod:`synth.ext.serving.environment.openenv`, agents of NeMo Gym
-:mod:`synth.ext.serving.environment.server`.
-
-The protocol of a resources server of NeMo Gym, beside the server's own.
-
-``POST /seed_session`` takes a row of ``synth export --to nemo-gym`` and leases a sandbox for its
-task; a cookie names the session. ``POST /TOOL`` takes the arguments of a call as a JSON object and
-returns the tool's result, ``POST /reply_to_user`` says a ``text`` to the user. ``POST /verify``
-takes the row with the model's ``response``, whose last words go to the user, ends the session and
-returns the same object with a ``reward``. ``POST /aggregate_metrics`` averages rewards.
-
-NeMo Gym knows host and port of a server and sends no headers, so the token is a part of the host:
-``synth:TOKEN@127.0.0.1``.
+routes of their own.
 """
 
 from __future__ import annotations
@@ -53,6 +42,16 @@ def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
     """Add the routes of the protocol. Every other POST of one segment is a call, so they come last.
 
     The app needs :func:`keep_cookie` as well.
+
+    ``POST /seed_session`` takes a row of ``synth export --to nemo-gym`` and leases a sandbox for
+    its task; a cookie names the session. ``POST /TOOL`` takes the arguments of a call as a JSON
+    object and returns the tool's result, ``POST /reply_to_user`` says a ``text`` to the user.
+    ``POST /verify`` takes the row with the model's ``response``, whose last words go to the user,
+    ends the session and returns the same object with a ``reward``. ``POST /aggregate_metrics``
+    averages rewards.
+
+    NeMo Gym knows host and port of a server and sends no headers, so the token is a part of the
+    host: ``synth:TOKEN@127.0.0.1``.
     """
     server = _ResourcesServer(sessions)
     app.router.add_post("/seed_session", server.seed_session)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import json
 import subprocess
 import sys
 import time
@@ -403,18 +404,20 @@ def test_a_value_without_a_counterpart_in_python_is_its_text(template: PostgresT
         "SELECT 'infinity'::date, '0044-03-15 BC'::date, '10000-01-01'::timestamp,"
         " '24:00'::time, 7 FROM generate_series(1, 3)"
     )
-    deep = "(repeat('[', 3000) || repeat(']', 3000))::jsonb"
+    deep, nested = "(repeat('[', 3000) || repeat(']', 3000))::jsonb", "[" * 3000 + "]" * 3000
+    try:
+        due = json.loads(nested)  # Python 3.12 and later read it
+    except RecursionError:
+        due = nested
     with template.open(Pins()) as sandbox:
         assert (
             ask(sandbox, odd)
             == [("infinity", "0044-03-15 BC", "10000-01-01 00:00:00", "24:00:00", 7)] * 3
         )
-        assert ask(sandbox, f"SELECT {deep}, repeat('9', 5000)::json") == [
-            ("[" * 3000 + "]" * 3000, "9" * 5000)
-        ]
+        assert ask(sandbox, f"SELECT {deep}, repeat('9', 5000)::json") == [(due, "9" * 5000)]
         (change,) = call(sandbox, f"INSERT INTO kinds (day, doc) VALUES ('infinity', {deep})")
         assert change.after is not None
-        assert (change.after["day"], change.after["doc"]) == ("infinity", "[" * 3000 + "]" * 3000)
+        assert (change.after["day"], change.after["doc"]) == ("infinity", due)
 
 
 PATH = "(SELECT '(' || string_agg(format('(%s,%s)', i, i % 2), ',') || ')' FROM generate_series(1, 50000) i)::path"
