@@ -27,7 +27,7 @@ from envs.sandboxes.attached.access import (
     first_word,
 )
 from envs.sandboxes.postgres import statement_guard
-from envs.sandboxes.postgres.schema import UNREADABLE
+from envs.sandboxes.postgres.schema import UNREADABLE, shallow
 
 _HARMLESS = frozenset(
     {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
@@ -131,7 +131,7 @@ class _OrText(Loader):
 
     def load(self, data: Any) -> Any:
         try:
-            return self._load(data)
+            return shallow(self._load(data))
         except UNREADABLE:
             return bytes(data).decode()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg.adapt import Transformer
@@ -29,6 +29,26 @@ _LOADED = frozenset(
 
 UNREADABLE = (psycopg.Error, ValueError, OverflowError, RecursionError)
 """psycopg's errors for what Python cannot represent: infinity, a date BC, JSON too deep."""
+
+_DEEPEST = 500
+"""Levels of a JSON value. Python 3.12 reads more than its own functions can walk."""
+
+
+def shallow(value: Any) -> Any:
+    """The value. Raises RecursionError if it is nested too deeply."""
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [item for one in level for item in _inner(one)]
+        if not level:
+            return value
+    raise RecursionError
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value).values()
+    return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()
+
 
 _FIELD = re.compile(r'"((?:[^"\\]|""|\\.)*)"|([^,]*)', re.DOTALL)
 _ESCAPED = re.compile(r'""|\\(.)', re.DOTALL)
@@ -98,7 +118,7 @@ class PostgresTable:
                 out.append(text)
                 continue
             try:
-                out.append(load(text.encode()))
+                out.append(shallow(load(text.encode())))
             except UNREADABLE:
                 out.append(text)
         return out

@@ -18,7 +18,7 @@ from psycopg.types.string import TextLoader
 
 from envs.errors import SandboxError
 from envs.sandboxes.postgres.clock import pinned
-from envs.sandboxes.postgres.schema import UNREADABLE
+from envs.sandboxes.postgres.schema import UNREADABLE, shallow
 from envs.sandboxes.postgres.statement_guard import refusal
 from envs.sandboxes.server.cursor import DRAIN_ROWS, MAX_ROWS_BYTES, StatementResult, text_size
 from envs.sandboxes.server.session import ServerSession, unsendable
@@ -337,7 +337,7 @@ def _row(transformer: Any, result: Any) -> tuple[Any, ...]:
     try:
         row = transformer.load_row(0, tuple)
         assert row is not None
-        return row
+        return shallow(row)
     except UNREADABLE:
         return tuple(_value(transformer, result, column) for column in range(result.nfields))
 
@@ -347,7 +347,8 @@ def _value(transformer: Any, result: Any, column: int) -> Any:
     if raw is None:
         return None
     try:
-        return transformer.get_loader(result.ftype(column), psycopg.pq.Format.TEXT).load(raw)
+        loader = transformer.get_loader(result.ftype(column), psycopg.pq.Format.TEXT)
+        return shallow(loader.load(raw))
     except UNREADABLE:
         return raw.decode()
 

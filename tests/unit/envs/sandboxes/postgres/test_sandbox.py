@@ -409,10 +409,12 @@ def test_a_value_without_a_counterpart_in_python_is_its_text(template: PostgresT
             ask(sandbox, odd)
             == [("infinity", "0044-03-15 BC", "10000-01-01 00:00:00", "24:00:00", 7)] * 3
         )
-        assert ask(sandbox, f"SELECT {deep}, repeat('9', 5000)::json") == [(due, "9" * 5000)]
+        assert ask(sandbox, f"SELECT {deep}, repeat('9', 5000)::json") == [
+            ("[" * 3000 + "]" * 3000, "9" * 5000)
+        ]
         (change,) = call(sandbox, f"INSERT INTO kinds (day, doc) VALUES ('infinity', {deep})")
         assert change.after is not None
-        assert (change.after["day"], change.after["doc"]) == ("infinity", due)
+        assert (change.after["day"], change.after["doc"]) == ("infinity", "[" * 3000 + "]" * 3000)
 
 
 PATH = "(SELECT '(' || string_agg(format('(%s,%s)', i, i % 2), ',') || ')' FROM generate_series(1, 50000) i)::path"
