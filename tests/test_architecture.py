@@ -33,7 +33,8 @@ FLOORS: dict[str, list[set[str]]] = {
         {"reseed", "testing"},
     ],
     "synth": [
-        {"errors", "types", "plugins"},
+        {"errors", "plugins"},
+        {"types"},
         {"foundation", "language"},
         {"config", "tasks", "dataset"},
         {"personal", "renaming"},
