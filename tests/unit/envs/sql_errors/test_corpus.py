@@ -7,10 +7,8 @@ and bare. ``-s`` shows the counts.
 
 from __future__ import annotations
 
-import gc
 import re
 import sqlite3
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -138,15 +136,11 @@ class TestScenes:
 
     @pytest.mark.parametrize(("engine", "driver"), SERVED)
     def test_a_server(self, engine: str, driver: str, shop: sa.URL) -> None:
-        with warnings.catch_warnings():  # PyMySQL leaves sockets of failed logins to the collector
-            warnings.simplefilter("ignore", ResourceWarning)
-            for what, category, error in scenes.by_server(
-                shop, driver, drivers.LANGUAGES[engine][driver][0]
-            ):
-                assert error is not None, what
-                assert classify(error, engine) is category, (what, error)
-            error = None
-            gc.collect()
+        for what, category, error in scenes.by_server(
+            shop, driver, drivers.LANGUAGES[engine][driver][0]
+        ):
+            assert error is not None, what
+            assert classify(error, engine) is category, (what, error)
 
     @pytest.mark.parametrize("engine", ["postgresql", "mysql"])
     def test_injected_faults_have_the_words_of_the_servers(self, engine: str, shop: sa.URL) -> None:
