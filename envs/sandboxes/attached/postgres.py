@@ -2,8 +2,9 @@
 
 A READ ONLY transaction refuses what changes rows, sequences and the schema. Functions can do more:
 end sessions, take locks that outlive the transaction, write files, or speak to another server.
-PostgreSQL itself says which may: they are VOLATILE. The plan of a statement shows all that it
-calls, whatever way the statement spells them, and planning calls none of them.
+PostgreSQL itself says which may: they are VOLATILE. The plan of a statement shows what it calls,
+whatever way the statement spells it, and planning calls none of it. It does not show the rows of
+VALUES, LIMIT, ON CONFLICT and frames of windows: there the text of the statement is searched.
 """
 
 from __future__ import annotations
@@ -41,6 +42,20 @@ WHERE nspname !~ '^pg_' AND nspname <> 'information_schema' AND nspname <> ALL (
 ORDER BY nspname
 """
 
+_WRITERS = """
+SELECT proname, pronargs = 1 AND typtype IN ('c', 'p') AND pronamespace <> 'pg_catalog'::regnamespace
+FROM pg_proc LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
+WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+"""
+"""Functions that may write, and whether ``row.name`` calls them, too."""
+
+_ESCAPED = re.compile(r"""\bU&\s*\"""", re.IGNORECASE)
+"""A name in escapes, which no search of the text would find."""
+
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_HIDING = re.compile(r"""/\*|--|[$"\\]""")
+"""What makes it hard to say where a text ends."""
+
 _CALL = re.compile(r"""'(?:[^']|'')*'|(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\(""")
 """A text, or the name of a function that is called, in an expression of a plan."""
 
@@ -50,7 +65,9 @@ class PostgresAccess(Access):
 
     def __init__(self, url: sqlalchemy.URL, schemas: Sequence[str] = ()) -> None:
         super().__init__(url, schemas)
-        self._writers: frozenset[str] | None = None
+        self._writers: frozenset[str] = frozenset()
+        self._named: re.Pattern[str] | None = None
+        """The names of the functions that may write, as they stand before their arguments."""
 
     def reading_url(self) -> sqlalchemy.URL:
         return self.url.set(drivername="postgresql+psycopg")
@@ -95,16 +112,37 @@ class PostgresAccess(Access):
             raise denied
         if first_word(sql) not in QUERIES:
             return ONLY_READS
-        if self._writers is None:
-            rows = raw.execute("SELECT proname FROM pg_proc WHERE provolatile = 'v'").fetchall()
-            self._writers = frozenset(name for (name,) in rows) - _HARMLESS
-        plan = self.rows(
-            raw.cursor(), f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {sql}", parameters
-        )
-        called = {name for (shown,) in plan for text in _texts(shown) for name in _called(text)}
-        if found := sorted(called & self._writers):
+        return self.calls_writer(raw, sql, self.plan(raw, sql, parameters))
+
+    def plan(self, raw: Any, sql: str, parameters: Any) -> list[Any]:
+        """The plan of a statement, as JSON."""
+        explain = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {sql}"
+        return [shown for (shown,) in self.rows(raw.cursor(), explain, parameters)]
+
+    def calls_writer(
+        self, raw: Any, sql: str, plan: Any, planned: frozenset[str] = frozenset()
+    ) -> str | None:
+        """Why a statement calls what it may not; ``planned`` functions may stand in its plan."""
+        if self._named is None:
+            found = dict(raw.execute(_WRITERS).fetchall())
+            self._writers = frozenset(found) - _HARMLESS
+            bare = [re.escape(name) for name in self._writers if found[name]]
+            called = [re.escape(name) for name in self._writers if not found[name]]
+            self._named = re.compile(
+                rf"""(?<![\w$])(?:(?P<bare>{"|".join(bare) or "(?!)"})(?![\w$])"""
+                rf"""|(?P<called>{"|".join(called)})"?\s*(?:\(|/\*|--))""",
+                re.IGNORECASE,
+            )
+        if _ESCAPED.search(sql) is not None:
+            return "permission denied for a name in escapes (U&): write the name as it is"
+        shown = {name for text in _texts(plan) for name in _called(text)}
+        names = sorted(shown & self._writers - planned)
+        text = sql if _HIDING.search(sql) is not None else _TEXT.sub("''", sql)
+        if not names and (named := self._named.search(text)) is not None:
+            names = [(named["bare"] or named["called"]).lower()]
+        if names:
             return (
-                f"permission denied for function {found[0]}: it is declared VOLATILE, so it may"
+                f"permission denied for function {names[0]}: it is declared VOLATILE, so it may"
                 " write, and this database is read-only"
             )
         return None

@@ -117,6 +117,15 @@ class TestPostgres(_Attached):
         "SELECT 1 ORDER BY write_visit()",
         "SELECT * FROM visits_and_more",
         'SELECT U&"\\0077rite_visit"()',
+        "VALUES (set_config('a.b', 'c', false)), ('b')",
+        "SELECT * FROM (VALUES (pg_advisory_lock(7)::text), ('b')) x",
+        "SELECT 1 LIMIT length(set_config('a.b', 'c', false))",
+        "SELECT count(*) OVER (ROWS BETWEEN write_visit() PRECEDING AND CURRENT ROW) FROM author",
+        'VALUES (U&"\\0077rite_visit"()), (1)',
+        'SELECT 1 LIMIT "write_visit"/* */()',
+        "SELECT 1 /* ' */ LIMIT write_visit() /* ' */",
+        "SELECT 1 FROM author LIMIT (SELECT a.by_author FROM author a LIMIT 1)",
+        "SELECT v FROM author a, LATERAL (VALUES (a.by_author), (1)) x (v)",
         "COPY author TO '/tmp/author.csv'",
         "COPY author TO PROGRAM 'cat'",
         "EXPLAIN ANALYZE DELETE FROM visit",
@@ -135,6 +144,8 @@ class TestPostgres(_Attached):
                 "CREATE FUNCTION write_visit() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN"
                 " INSERT INTO visit VALUES ('w'); RETURN 1; END $$",
                 "CREATE VIEW visits_and_more AS SELECT write_visit()",
+                "CREATE FUNCTION by_author(author) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN"
+                " RETURN write_visit(); END $$",
             )
             yield
 
