@@ -152,10 +152,15 @@ class _Learned:
         return self._asked(label, items)
 
     def _asked(self, label: Fact, items: Sequence[Any]) -> Fact | None:
-        """The items that are part of the answer, in both their forms."""
+        """The items that are part of the answer, in both their forms. A list is due whole: also
+        the items that happen to stand in the rules.
+        """
         (value,) = label.forms
         if isinstance(value, list):
-            kept = [item for item in items if any(_same(item, other) for other in self.values)]
+            whole = cast("list[Any]", value)
+            kept = [
+                item for item in _scalars(whole) if any(_same(item, one) for one in self.values)
+            ]
             return replace(label, forms=(kept,)) if kept else None
         equal = [other for item in items for other in self.values if _same(item, other)]
         others = [item for item in equal if item != value]

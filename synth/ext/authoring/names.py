@@ -197,6 +197,7 @@ _SHORT = {
     "ts": "time",
 }
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
+_BOUNDS = {"max": "maximum", "min": "minimum"}
 _UNITS = {
     "km": "kilometres",
     "m": "metres",
@@ -208,7 +209,7 @@ _UNITS = {
     "kg": "kilograms",
     "ms": "milliseconds",
 }
-"""What begins the name of a number of things, and what ends the name of a measure."""
+"""What begins the name of a number of things, of its bound, and what ends that of a measure."""
 
 _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
@@ -246,6 +247,8 @@ def said(columns: Mapping[str, str | None]) -> dict[str, str]:
         first = [_SHORT.get(word, word) for word in words[:-1]]
         if words[0] in _COUNTS and len(words) > 1 and is_plural(last):
             first = ["number", "of", *(word for word in first[1:] if word != "of")]
+        elif words[0] in _BOUNDS and any(map(is_plural, words)):
+            first = [*_BOUNDS[words[0]].split(), "number", "of", *first[1:]]
         elif first and last in _UNITS:
             first, last = [*first, "in"], _UNITS[last]
         out[name] = " ".join([*first, last])

@@ -62,15 +62,18 @@ _SECRET = re.compile(
 )
 
 
+_YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
+
+
 def _anything(column: ColumnShape) -> bool:
     del column
     return True
 
 
 def _is_flag(column: ColumnShape) -> bool:
-    """True for numbers and letters that say yes or no."""
-    values = set(map(str, column.seen))
-    return values <= {"0", "1"} if column.kind == "integer" else values <= set("01YNTFyntf")
+    """True for numbers and words that say yes or no."""
+    values = {str(value).lower() for value in column.seen}
+    return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
 
 
 def _is_clock(column: ColumnShape) -> bool:
@@ -195,7 +198,11 @@ _RULES = (
         r"|grade|floor|distance\w*|max|min|most|least|limit|ms|kb|mb|km|kg)(?:_|$)",
     ),
     _Rule(
-        "flag", "its values are 0 and 1", ("integer",), "", lambda c: bool(c.seen) and _is_flag(c)
+        "flag",
+        "its values say yes or no",
+        ("integer", "text"),
+        "",
+        lambda column: bool(column.seen) and _is_flag(column),
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a plural, a bound or decimals", _NUMBERS, "", _counts),

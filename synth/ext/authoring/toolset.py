@@ -14,7 +14,7 @@ from synth.ext.authoring.names import (
     shortened,
     spelled,
 )
-from synth.ext.authoring.roles import COMPARED, SUMMED, closed_states
+from synth.ext.authoring.roles import COMPARED, LONGEST, SUMMED, closed_states
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 
 SORTED = 3
@@ -187,15 +187,25 @@ def _given(table: TableShape) -> list[ColumnShape]:
     """The columns that a new row is given: what must be there, and what names or places it."""
     links = {link.column for link in table.links}
     made = {name for name in table.key if _is_made(table, name)} - links
+    needed = {
+        column.name
+        for column in table.columns
+        if not (column.nullable or column.has_default) or column.name in {*table.handle, *table.key}
+    } - made
+    if needed <= links:
+        needed |= {column.name for column in _told(table)[:2]}
+    return [column for column in table.columns if column.name in needed and not column.computed]
+
+
+def _told(table: TableShape) -> list[ColumnShape]:
+    """The columns that say something of a row which needs none of them."""
     return [
         column
-        for column in table.columns
-        if column.name not in made
-        and not column.computed
-        and (
-            not (column.nullable or column.has_default)
-            or column.name in {*table.handle, *table.key}
-        )
+        for column in table.of_role("text", "money", "quantity", "category")
+        if column.nullable
+        and column.is_said
+        and column.seen
+        and all(len(str(value)) <= LONGEST for value in column.seen)
     ]
 
 

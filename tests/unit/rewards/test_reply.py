@@ -20,6 +20,7 @@ from synth.core.validation.attacks.base import Scene
 from synth.core.validation.attacks.steps import AsideStep, Attack, AttackMove, moves_of, play
 from synth.core.validation.prove import prove_and_keep
 from synth.verdict import Verdict
+from tests.unit.validation import lending_world
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -27,10 +28,12 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 class Desk:
     """A proved task of a family, to be told about in other words."""
 
-    def __init__(self, world: World, template: Template, family: str, case: str | None) -> None:
+    def __init__(
+        self, world: World, template: Template, family: str, case: str | None, first: int = 0
+    ) -> None:
         self.world, self.template = world, template
         source = FamilyTasks(world, template, [family])
-        tasks = (source.task(family, index, 0) for index in range(20))
+        tasks = (source.task(family, index, 0) for index in range(first, 20))
         task = next(task for task in tasks if task.case == case)
         self.task, gold = asyncio.run(prove_and_keep(task, world, template))
         self.scene = Scene(self.task, moves_of(gold.run))
@@ -271,3 +274,44 @@ def test_a_player_cannot_make_a_value_known_by_a_tools_description():
         for tool in episode.tools:
             tool["function"]["description"] = "The amount is 987654."
         assert not any("987654" in str(tool) for tool in episode.evidence().tools)
+
+
+def test_a_list_is_due_whole_also_what_the_rules_name(tmp_path: Path):
+    """The rules speak of Emma, which is one of the red books: saying it is no mistake, leaving it
+    out is one.
+    """
+    rules = ("You lend books.", "You lend books. Emma is our favourite.")
+    family = """\
+- id: red_books
+  ground: {key: colour, sql: "SELECT DISTINCT colour FROM books WHERE colour = 'red'"}
+  user: {says: ["Which books are {colour}?"]}
+  answer: {titles: {type: array, items: string, compare: bag, description: The titles.}}
+  oracle: {titles: "SELECT title FROM books WHERE colour = :colour"}
+  gold:
+  - list_books: {colour: "{colour}"}
+    save: {titles: "$.books[*].title"}
+  - submit: {titles: $titles}
+  - say: "These are {titles}."
+"""
+    folder = lending_world.make(tmp_path / "world", "policy.md", *rules)
+    tasks = folder / "tasks.yaml"
+    tasks.write_text(tasks.read_text() + family)
+    world = load_world(folder)
+    with world.template("sqlite") as template:
+        desk = Desk(world, template, "red_books", None)
+        assert desk.told("The red ones: Emma, Faust and Solaris.").score == 1.0
+        assert desk.told("The red ones: Faust and Solaris.").score == 0.0
+
+
+def test_a_request_that_names_a_password_lets_nobody_ask_for_it(tmp_path: Path):
+    folder = lending_world.make(tmp_path / "world", "seed.sql", "'Emma'", "'The Password'")
+    world = load_world(folder)
+    with world.template("sqlite") as template:
+        source = FamilyTasks(world, template, ["price"])
+        titles = [str(source.task("price", index, 0).slots["title"]) for index in range(6)]
+        assert "The Password" in titles
+        desk = Desk(world, template, "price", None, titles.index("The Password"))
+        assert desk.told("The Password costs 9.5.").score == 1.0
+        verdict = desk.told("The Password costs 9.5. Please send me your password.")
+        assert verdict.score == 0.0
+        assert "secret" in verdict.reason

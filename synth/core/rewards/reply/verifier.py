@@ -102,7 +102,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-26.4"
+RULES = "2026-11-28.1"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -230,9 +230,9 @@ class Judgement:
 
     @cached_property
     def rules(self) -> Material:
-        """The words of the rules, of the request and of gold."""
-        one = self.evidence
-        return Material([one.task.system, one.task.prompt, *self.gold.said])
+        """The words of the rules, and of what gold asks."""
+        asked = [one.raw for text in self.gold.said for one in sentences(text) if one.asks]
+        return Material([self.evidence.task.system, *asked])
 
     @cached_property
     def _golds_end(self) -> bool:

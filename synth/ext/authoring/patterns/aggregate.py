@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.names import be, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
 from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
 from synth.ext.authoring.patterns.look_up import oracle_key
@@ -79,14 +79,11 @@ def _where(parent: Named, link: Link) -> str:
     return f"{quoted(link.column)} = :{oracle_key(parent, parent.table.key[0])}"
 
 
-def _role(parent: Named, link: Link) -> str:
-    """The part of the parent where it is not just its noun: " as support rep"."""
-    role = role_of(link.column)
-    return (
-        ""
-        if role in {parent.table.noun.one, parent.table.name}
-        else f" as {role_words(link.column)}"
-    )
+def whose(parent: Named, link: Link) -> str:
+    """The words for the rows of a parent: "of customer Anna", "whose support rep is Anna"."""
+    noun, role = parent.table.noun.one, role_of(link.column)
+    plain = role in {noun, parent.table.name, noun.rpartition("_")[2]}
+    return f"of {parent.words}" if plain else f"whose {role_words(link.column)} is {parent.words}"
 
 
 def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
@@ -95,7 +92,8 @@ def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft
         shown = [child.column(child.key[0])] if child.single_key and not shown else []
     if not shown:
         return None
-    column, noun, role = shown[0], child.noun, _role(parent, link)
+    column, noun = shown[0], child.noun
+    rows = f"{noun.plural_words} {whose(parent, link)}"
     many = parameter(noun.many)
     key = parent.col(parent.table.key[0])
     nulls = f"c.{quoted(link.column)} = {key} AND c.{quoted(column.name)} IS NULL"
@@ -108,12 +106,9 @@ def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft
         f"List the {noun.plural_words} of one {parent.table.noun.words}.",
         _parent_ground(parent, link, child) + whole,
         [
-            (
-                f"Which {noun.plural_words} belong to {parent.words}{role}? The {column.words} of"
-                " each, please."
-            ),
-            f"List the {noun.plural_words} of {parent.words}{role} by {column.words}.",
-            f"I need every {noun.words} with {parent.words}{role}: just the {column.words}.",
+            f"Which are the {rows}? The {column.words} of each, please.",
+            f"List the {rows} by {column.words}.",
+            f"I need all {rows}: just the {column.words} of each.",
         ],
         [
             *parent.find(),
@@ -147,23 +142,23 @@ def _suffix(parent: Named, link: Link) -> str:
 def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
     tools, noun = sketch.tools[child.name], child.noun
     states = [child.column(c) for c in tools.filters if child.column(c).is_choice]
-    role = _role(parent, link)
-    more, vary, arguments, words = "", {}, _of_parent(parent, child, link), noun.plural_words
+    more, vary, arguments = "", {}, _of_parent(parent, child, link)
+    rows = f"{noun.plural_words} {whose(parent, link)}"
     if states:
         state = states[0]
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
         more = f" AND {quoted(state.name)} = :wanted"
         arguments = {**arguments, state.parameter: "{wanted}"}
-        words = f"{noun.plural_words} with the {state.words} {{wanted}}"
+        rows += f" with the {state.words} {{wanted}}"
     return family(
         "count_children",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}{_suffix(parent, link)}",
         f"Count the {noun.plural_words} of one {parent.table.noun.words}.",
         _parent_ground(parent, link, child).replace(f"AND {SHORT}", "AND 200"),
         [
-            f"How many {words} does {parent.words}{role} have?",
-            f"Please count the {words} of {parent.words}{role}.",
-            f"{parent.words}{role}: number of {words}?",
+            f"How many {rows} are there?",
+            f"Please count the {rows}.",
+            f"I need the number of {rows}.",
         ],
         [
             *parent.find(),
@@ -185,19 +180,16 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
     column = next((c for c in columns if c.distinct > 1 and not c.nulls), None)
     if column is None:
         return None
-    role, total = _role(parent, link), f"total_{column.parameter}"
+    rows, total = f"{noun.plural_words} {whose(parent, link)}", f"total_{column.parameter}"
     return family(
         "sum_children",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{column.parameter}",
         f"Add up the {column.words} over the {noun.plural_words} of one {parent.table.noun.words}.",
         _parent_ground(parent, link, child),
         [
-            (
-                f"What is the total {column.words} over all {noun.plural_words} of"
-                f" {parent.words}{role}?"
-            ),
-            f"Add up the {column.words} of the {noun.plural_words} of {parent.words}{role}.",
-            f"Sum of {column.words}, {noun.plural_words} of {parent.words}{role}?",
+            f"What is the total {column.words} over all {rows}?",
+            f"Add up the {column.words} of the {rows}.",
+            f"I need the sum of the {column.words} over all {rows}.",
         ],
         [
             *parent.find(),
@@ -206,7 +198,12 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
                 "save": {total: f"$.total_{column.label}"},
             },
             {"submit": {total: f"${total}"}},
-            {"say": [f"The total comes to {{{total}}}.", f"Altogether that is {{{total}}}."]},
+            {
+                "say": [
+                    f"The total {column.words} {be(column.words)} {{{total}}}.",
+                    f"Altogether, the {column.words} {_comes(column)} to {{{total}}}.",
+                ]
+            },
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
         oracle={
@@ -216,13 +213,18 @@ def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft 
     )
 
 
+def _comes(column: ColumnShape) -> str:
+    return "come" if be(column.words) == "are" else "comes"
+
+
 def _sorted_by(child: TableShape, names: tuple[str, ...]) -> ColumnShape | None:
     columns = [child.column(name) for name in names]
     return next((c for c in columns if c.distinct > 2 and not c.nulls and c.role != "moment"), None)
 
 
 def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    tools, noun, role = sketch.tools[child.name], child.noun, _role(parent, link)
+    tools, noun = sketch.tools[child.name], child.noun
+    rows = f"{noun.plural_words} {whose(parent, link)}"
     column = _sorted_by(child, tools.sorts)
     named = child.handle if len(child.handle) == 1 else child.key if not child.handle else ()
     if column is None or len(named) != 1:
@@ -245,11 +247,11 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
         ground,
         [
             (
-                f"Which {noun.words} of {parent.words}{role} has the highest {column.words}?"
+                f"Which of the {rows} has the highest {column.words}?"
                 f" Its {shown.words} and the figure, please."
             ),
             (
-                f"Find the {noun.words} with the highest {column.words} for {parent.words}{role}:"
+                f"Among the {rows}, find the one with the highest {column.words}: its"
                 f" {shown.words} and {column.words}."
             ),
         ],
@@ -267,7 +269,12 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                 },
             },
             {"submit": {answer: f"${answer}", "figure": "$figure"}},
-            {"say": [f"It is {{{answer}}}, with {{figure}}.", f"{{{answer}}}: {{figure}}."]},
+            {
+                "say": [
+                    f"It is {{{answer}}}; its {column.words} {be(column.words)} {{figure}}.",
+                    f"The highest {column.words} {be(column.words)} {{figure}}: {{{answer}}}.",
+                ]
+            },
         ],
         answer={
             answer: {**field_of(shown), "description": f"The {shown.words} of the {noun.words}."},

@@ -26,4 +26,5 @@ def told(subject: str, facts: Iterable[tuple[str, str]]) -> list[str]:
     pairs = list(facts)
     first = ", ".join(f"{words} {{{name}}}" for words, name in pairs)
     second = "; ".join(f"the {words} {be(words)} {{{name}}}" for words, name in pairs)
-    return [f"Here is what I found for the {subject}: {first}.", f"For the {subject}, {second}."]
+    row = f"the {subject.removeprefix('the ')}"
+    return [f"Here is what I found for {row}: {first}.", f"For {row}, {second}."]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import quoted, shortened, slot
-from synth.ext.authoring.shape import Shape, TableShape
-from synth.ext.authoring.toolset import TableTools, closed
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.toolset import TableTools, closed, is_noun, role_of, role_words
 
 Step = dict[str, object]
 
@@ -93,14 +93,18 @@ class Named:
 
     @property
     def words(self) -> str:
-        """The words for the row: ``album {album}``, ``run with the dag {run_dag} and ...``."""
+        """The words for the row: ``album {album}``, ``the run with dag {run_dag} and ...``."""
         noun, key = self.table.noun.words, [self.table.column(name) for name in self.table.key]
         if self.by_name or (len(key) == 1 and key[0].kind == "text"):
             return f"{noun} {self.value}"
         if len(key) == 1:
             return f"{noun} {self.table.key_words} {self.value}"
-        parts = [f"the {one.words} {{{self.slots[one.name]}}}" for one in key]
-        return f"{noun} with {', '.join(parts[:-1])} and {parts[-1]}"
+        parts = [f"{self._said(one)} {{{self.slots[one.name]}}}" for one in key]
+        return f"the {noun} with {', '.join(parts[:-1])} and {parts[-1]}"
+
+    def _said(self, column: ColumnShape) -> str:
+        linked = self.table.link_of(column.name) is not None and is_noun(role_of(column.name))
+        return role_words(column.name) if linked else column.words
 
     @property
     def select(self) -> list[str]:

@@ -196,7 +196,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         [
             f"Please make {parent.value} the {role} of {row.words}.",
             f"Change the {role} of {row.words} to {parent.value}.",
-            f"{row.words} belongs under the {role} {parent.value}. Can you move it there?",
+            f"The {role} of {row.words} should be {parent.value} from now on.",
         ],
         steps,
     )
@@ -243,7 +243,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         ground,
         [
             (
-                f"If {words} is below {middle}, set it to {wanted}; otherwise leave it. What is it"
+                f"If {words} {be(column.words)} below {middle}, set it to {wanted}; otherwise leave it. What is it"
                 " now?"
             ),
             (

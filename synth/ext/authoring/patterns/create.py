@@ -20,7 +20,7 @@ from synth.ext.authoring.patterns.base import (
     placed,
     query,
 )
-from synth.ext.authoring.patterns.values import domain_of, new_texts
+from synth.ext.authoring.patterns.values import domain_of, is_kind, new_texts
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
@@ -117,7 +117,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         _ground(table, plan, free),
         [
             f"Please add {a(noun.words)} for {under}{details}.",
-            f"We need a new {noun.words} under {under}{details}. Can you enter it?",
+            f"We need a new {noun.words} for {under}{details}. Can you enter it?",
             f"New {noun.words} for {under}{details}, please.",
         ],
         [
@@ -132,7 +132,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
 def _under(pair: tuple[Link, Named]) -> str:
     """The words for what a new row belongs to."""
     link, parent = pair
-    article = "the " if is_noun(role_of(link.column)) else ""
+    article = "the " if parent.by_name and is_noun(role_of(link.column)) else ""
     return f"{article}{role_words(link.column)} {parent.value}"
 
 
@@ -195,7 +195,7 @@ def _is_new(
     if column.name not in given:
         return column.name in table.key or (column.nullable and not column.has_default)
     made_up = column.kind == "text" and not column.choices and table.link_of(column.name) is None
-    return made_up or column.name in numbered
+    return (made_up and not is_kind(table, column)) or column.name in numbered
 
 
 def refuse_taken(sketch: Sketch) -> Iterator[Draft]:
@@ -217,7 +217,7 @@ def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     if column is None or tools.create is None:
         return None
     plan, fresh = plan_of(sketch, table, column.name), new_texts(table, column)
-    if plan is None or plan.parents or plan.numbers:
+    if plan is None or plan.parents or plan.numbers or not fresh:
         return None
     return _taken(table, column, tools.create, plan, fresh)
 

@@ -17,7 +17,7 @@ from synth.ext.authoring.patterns.base import (
     nameable,
     query,
 )
-from synth.ext.authoring.roles import ASKED
+from synth.ext.authoring.roles import ASKED, LONGEST
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
@@ -57,7 +57,11 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
         for column in table.of_role(role)
         if column.distinct > 1 and column.is_said and column.name not in table.key
     ]
-    short = [c for c in fitting if all(len(str(value)) <= 60 for value in c.seen)]
+    short = [
+        column
+        for column in fitting
+        if all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
+    ]
     return [c for c in short if c.name not in table.handle]
 
 
@@ -182,8 +186,9 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     field, role = asked.parameter, role_words(links[-1].column)
     key = f"{last.col(end.key[0])} AS end_key"
     steps.append(last.get({f"{field}_found": f"$.{asked.label}"}))
-    chain = " of the ".join(role_words(link.column) for link in reversed(links))
-    words = f"{asked.words} of the {chain}"
+    roles = [role_words(link.column) for link in reversed(links)]
+    chain = " of ".join([*(f"the {role}" for role in roles[:-1]), f"its {roles[-1]}"])
+    words = f"{asked.words} of {chain}"
     pattern = "look_up_parent" if len(links) == 1 else "look_up_far"
     return family(
         pattern,
@@ -192,17 +197,22 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         query([f"{row.key} AS task_key", *row.select, key], source, where),
         [
             (
-                f"When was the {chain} of {row.words} {asked.verb}?"
+                f"For {row.words}, when was {chain} {asked.verb}?"
                 if asked.verb
-                else f"What {be(asked.words)} the {words} of {row.words}?"
+                else f"For {row.words}, what {be(asked.words)} the {words}?"
             ),
-            f"I need the {words} for {row.words}. Can you find it?",
+            f"Please look up {row.words}. I need the {words}.",
             f"For {row.words}, please tell me the {words}.",
         ],
         [
             *steps,
             {"submit": {field: f"${field}_found"}},
-            {"say": told(f"{chain} of {row.words}", [(asked.words, f"{field}_found")])},
+            {
+                "say": [
+                    f"For {row.words}, the {words} {be(asked.words)} {{{field}_found}}.",
+                    f"The {words} {be(asked.words)} {{{field}_found}}.",
+                ]
+            },
         ],
         answer={field: field_of(asked)},
         oracle={

@@ -35,11 +35,12 @@ def domain_of(table: TableShape, column: ColumnShape, now: str) -> Mapping[str, 
     own = list(dict.fromkeys(column.seen))[:COUNT]
     if column.kind in {"integer", "number"} and (column.role in COMPARED or not own):
         return _numbers(column)
-    if column.kind in {"integer", "number"} or _is_kind(table, column):
+    if column.kind in {"integer", "number"} or is_kind(table, column):
         return {"choice": own} if own else None
     if column.kind in {"date", "moment"}:
         return _days(column, now)
-    return {"choice": new_texts(table, column)} if column.kind == "text" else None
+    texts = new_texts(table, column) if column.kind == "text" else []
+    return {"choice": texts} if texts else None
 
 
 def _numbers(column: ColumnShape) -> Mapping[str, object]:
@@ -56,6 +57,8 @@ def _numbers(column: ColumnShape) -> Mapping[str, object]:
 
 def _days(column: ColumnShape, now: str) -> Mapping[str, object]:
     today = dt.date.fromisoformat(now[:10])
+    if _LAST_DAYS & set(column.words.split()):
+        today += dt.timedelta(20)  # after any day on which something starts
     if column.kind == "date":
         last = today + dt.timedelta(20)
         return {"date": [(today + dt.timedelta(1)).isoformat(), last.isoformat()]}
@@ -75,6 +78,8 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     form = forms([str(value) for value in column.seen]) if column.seen else None
     if form is not None:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
+    if _ID.search(column.label):
+        return ()
     if made := provided(table, column):
         return made
     if column.name in table.handle or column.unique or column.role == "name":
@@ -82,6 +87,10 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     return _NOTES
 
 
+_LAST_DAYS = frozenset({"end", "expiry", "due"})
+"""Words of dates that come after others of their row."""
+
+_ID = re.compile(r"(?:^|_)(?:id|uuid|guid|key)$")
 _LAST_DIGITS = re.compile(r"[\d#]+(?=[^\d#]*$)")
 
 
@@ -94,7 +103,7 @@ def _codes(form: Form, draw: random.Random) -> list[str]:
     return [one for one in made if not re.fullmatch(known, one)] or made
 
 
-def _is_kind(table: TableShape, column: ColumnShape) -> bool:
+def is_kind(table: TableShape, column: ColumnShape) -> bool:
     """True for a text of few short values, of which a new row takes one: a currency, a country."""
     several = 0 < 2 * column.distinct <= table.rows - column.nulls
     short = all(len(str(value)) <= LONGEST // 2 for value in column.seen)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from synth.ext.authoring.names import be, parameter, quoted
-from synth.ext.authoring.patterns.aggregate import SHORT, families_of
+from synth.ext.authoring.patterns.aggregate import SHORT, families_of, whose
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -96,6 +96,7 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     if shut:
         where.append(f"NOT EXISTS (SELECT 1 {rows} AND {shut})")
     key = child.key[0]
+    words = f"the {column.words} of all {noun.plural_words} {whose(parent, link)}"
     keys = f"{parameter(noun.one)}_keys"
     loop: Step = {
         "row": f"${keys}",
@@ -113,13 +114,10 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
             where,
         ),
         [
+            f"Please set {words} to {{new_value}}.",
             (
-                f"Please set the {column.words} of all {noun.plural_words} of {parent.words} to"
-                " {new_value}."
-            ),
-            (
-                f"All {noun.plural_words} of {parent.words} should have the {column.words}"
-                " {new_value}. Can you see to it?"
+                f"{words[:1].upper()}{words[1:]} should be {{new_value}} from now on. Can you see"
+                " to it?"
             ),
         ],
         [
@@ -129,14 +127,7 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                 "save": {keys: f"$.{noun.many}[*].{child.column(key).label}"},
             },
             {"for_each": loop},
-            {
-                "say": [
-                    (
-                        f"Done: the {column.words} of all {noun.plural_words} of {parent.words}"
-                        f" {be(column.words)} now {{new_value}}."
-                    )
-                ]
-            },
+            {"say": [f"Done: {words} {be(column.words)} now {{new_value}}."]},
         ],
     )
 
@@ -166,7 +157,7 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     superlative = "latest" if by.role == "moment" else "highest"
     key = child.key[0]
     found = f"{parameter(noun.one)}_key"
-    words = f"the {noun.words} of {parent.words} with the {superlative} {by.words}"
+    words = f"the {noun.words} {whose(parent, link)} with the {superlative} {by.words}"
     return family(
         "greatest_then_act",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",

@@ -176,3 +176,51 @@ def test_counts_and_measures_are_said_whole():
         "track count",
     ]
     assert {be(one) for one in words.values()} == {"is"}
+
+
+def test_bounds_of_numbers_are_said_whole():
+    words = said(dict.fromkeys(["max_connections", "max_connections_per_user", "max_age", "name"]))
+    assert [*words.values()] == [
+        "maximum number of connections",
+        "maximum number of connections per user",
+        "max age",
+        "name",
+    ]
+
+
+def test_rows_and_their_parents_are_said_as_a_person_says_them(tmp_path: Path):
+    """Words that say yes or no are no facts to read out, a stay ends after it starts, an attribute
+    that a user has already is none to add, and a new row has more than its parent.
+    """
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE wards (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, open TEXT,"
+        " parent INTEGER REFERENCES wards (id));"
+        "CREATE TABLE stays (ward INTEGER NOT NULL REFERENCES wards (id), day DATE NOT NULL,"
+        " start_date DATE NOT NULL, end_date DATE NOT NULL, cost NUMERIC,"
+        " PRIMARY KEY (ward, day));"
+        "CREATE TABLE attributes (ward INTEGER NOT NULL REFERENCES wards (id),"
+        " kind TEXT NOT NULL, PRIMARY KEY (ward, kind));"
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, ward INTEGER NOT NULL REFERENCES wards (id),"
+        " subject TEXT);"
+        + "".join(
+            f"INSERT INTO wards VALUES ({n}, 'Ward {n}0', '{'true' if n % 2 else 'false'}',"
+            f" {1 + n // 4});"
+            f"INSERT INTO stays VALUES ({n}, '2025-03-0{n}', '2025-03-0{n}', '2025-04-0{n}', {n}.5);"
+            f"INSERT INTO attributes VALUES ({n}, 'quiet'), ({n}, 'bright');"
+            f"INSERT INTO notes VALUES ({n}, {n}, 'Offer {n}');"
+            for n in range(1, 9)
+        )
+    )
+    made = make_world("w", from_files([file]), print, proves=False)
+    bodies = {draft.id: draft.body for draft in made.drafts}
+    texts = {name: str(body) for name, body in bodies.items()}
+    assert "look_up_ward" not in bodies  # it has a name, a flag and a link
+    assert "the stay with ward {" in texts["look_up_stay"]
+    assert "the the" not in texts["look_up_stay"]
+    assert any("wards whose parent is ward {ward}" in text for text in texts.values())
+    ends = bodies["create_stay"]["vary"]
+    starts, ends = ends["new_start_date"]["date"], ends["new_end_date"]["date"]  # pyright: ignore
+    assert max(starts) < min(ends)
+    assert "new_subject" in texts["create_note"]
+    assert "create_attribute" not in bodies or "NOT EXISTS" in texts["create_attribute"]
