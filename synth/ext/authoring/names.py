@@ -209,7 +209,7 @@ _UNITS = {
     "kg": "kilograms",
     "ms": "milliseconds",
 }
-"""What begins the name of a number of things, of its bound, and what ends that of a measure."""
+"""What begins the name of a count or of its bound, and what ends the name of a measure."""
 
 _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
@@ -241,18 +241,22 @@ def said(columns: Mapping[str, str | None]) -> dict[str, str]:
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        words = spelled(name).removeprefix(prefix).removeprefix("fk_").split("_")
-        ending = {"no": "number"} if len(words) > 1 else {}
-        last = {**_SHORT, **ending}.get(words[-1], words[-1])
-        first = [_SHORT.get(word, word) for word in words[:-1]]
-        if words[0] in _COUNTS and len(words) > 1 and is_plural(last):
-            first = ["number", "of", *(word for word in first[1:] if word != "of")]
-        elif words[0] in _BOUNDS and any(map(is_plural, words)):
-            first = [*_BOUNDS[words[0]].split(), "number", "of", *first[1:]]
-        elif first and last in _UNITS:
-            first, last = [*first, "in"], _UNITS[last]
-        out[name] = " ".join([*first, last])
+        out[name] = _said(spelled(name).removeprefix(prefix).removeprefix("fk_").split("_"))
     return out
+
+
+def _said(words: Sequence[str]) -> str:
+    """The words of a column's name; what is shortened is written out."""
+    ending = {"no": "number"} if len(words) > 1 else {}
+    last = {**_SHORT, **ending}.get(words[-1], words[-1])
+    first = [_SHORT.get(word, word) for word in words[:-1]]
+    if words[0] in _COUNTS and len(words) > 1 and is_plural(last):
+        first = ["number", "of", *(word for word in first[1:] if word != "of")]
+    elif words[0] in _BOUNDS and any(map(is_plural, words)):
+        first = [_BOUNDS[words[0]], "number", "of", *first[1:]]
+    elif first and last in _UNITS:
+        first, last = [*first, "in"], _UNITS[last]
+    return " ".join([*first, last])
 
 
 def shared_prefix(names: Sequence[str]) -> str:
