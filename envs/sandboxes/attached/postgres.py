@@ -43,7 +43,8 @@ ORDER BY nspname
 """
 
 _WRITERS = """
-SELECT proname, pronargs = 1 AND typtype IN ('c', 'p') AND pronamespace <> 'pg_catalog'::regnamespace
+SELECT proname,
+  pronargs = 1 AND typtype IN ('c', 'p') AND pronamespace <> 'pg_catalog'::regnamespace
 FROM pg_proc LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
 WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
 """

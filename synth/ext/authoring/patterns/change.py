@@ -243,8 +243,8 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         ground,
         [
             (
-                f"If {words} {be(column.words)} below {middle}, set it to {wanted}; otherwise leave it. What is it"
-                " now?"
+                f"If {words} {be(column.words)} below {middle}, set it to {wanted}; otherwise leave"
+                " it. What is it now?"
             ),
             (
                 f"Check {words}. Below {middle} it should go up to {wanted}, else change nothing;"
