@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, Engine, func, select
@@ -81,22 +81,36 @@ def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
 def _held(
     db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable
 ) -> InferredKey | None:
-    """The key, if both columns are of one type and the target holds each value."""
-    key = next(one for one in target.columns if one.name == target.key[0])
-    same = {column.type, key.type} <= {"INTEGER", "NUMERIC"} or column.type == key.type
-    if not same or not _AROUND.search(spelled(column.name)):
+    """The key, or what else tells the target's rows apart, if both columns are of one type and it
+    holds each value.
+    """
+    if not _AROUND.search(spelled(column.name)):
         return None
-    values, keys = table.source.c[column.name], target.source.c[key.name]
+    values = table.source.c[column.name]
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
-    inner = select(func.count(values.distinct())).where(values.in_(select(keys)))
-    held = int(db.execute(inner).scalar_one())
-    fits = held == given
-    return InferredKey(table.name, column.name, target.name, key.name, given) if fits else None
+    for key in _keys(target):
+        if target is table and key is column:
+            continue
+        same = {column.type, key.type} <= {"INTEGER", "NUMERIC"} or column.type == key.type
+        inner = values.in_(select(target.source.c[key.name]))
+        held = select(func.count(values.distinct())).where(inner)
+        if same and int(db.execute(held).scalar_one()) == given:
+            return InferredKey(table.name, column.name, target.name, key.name, given)
+    return None
+
+
+def _keys(table: LiveTable) -> list[LiveColumn]:
+    """The columns that tell rows apart alone and are never null, the key first."""
+    columns = {column.name: column for column in table.columns}
+    others = [columns[one[0]] for one in table.uniques if len(one) == 1 and one[0] in columns]
+    return [columns[table.key[0]], *(one for one in others if not one.nullable)]
 
 
 def with_inferred(tables: Sequence[LiveTable], found: Sequence[InferredKey]) -> list[LiveTable]:
     """The tables with these foreign keys; a comment at the column says where each is from."""
     out = list[LiveTable]()
+    declared = {(target, there) for table in tables for _, target, there in table.links}
+    meant = {(one.target, (one.key,)) for one in found} | declared
     for table in tables:
         own = {one.column: one for one in found if one.table == table.name}
         links = [((one.column,), one.target, (one.key,)) for one in own.values()]
@@ -106,8 +120,18 @@ def with_inferred(tables: Sequence[LiveTable], found: Sequence[InferredKey]) -> 
             else c
             for c in table.columns
         )
-        out.append(replace(table, columns=columns, links=(*table.links, *links)))
+        linked = replace(table, columns=columns, links=(*table.links, *links))
+        out.append(_keyed(linked, {key for target, key in meant if target == table.name}))
     return out
+
+
+def _keyed(table: LiveTable, meant: Collection[tuple[str, ...]]) -> LiveTable:
+    """The table with the key that references mean, if none means its own."""
+    key = next((one for one in table.uniques if one in meant), None)
+    if key is None or table.key in meant:
+        return table
+    uniques = (table.key, *(one for one in table.uniques if one != key))
+    return replace(table, key=key, uniques=uniques)
 
 
 def _said(one: InferredKey) -> str:

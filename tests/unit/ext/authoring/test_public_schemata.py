@@ -76,6 +76,30 @@ def test_an_inferred_key_counts_the_values_that_it_holds(tmp_path: Path):
     assert shown == ["notes.user_id -> users.id: name, 100 percent of 2 values"]
 
 
+def test_what_others_refer_to_is_the_key(tmp_path: Path):
+    """Rows have a number of their own, but others name them by their id, which is unique."""
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE accounts (row_no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT);"
+        "CREATE TABLE bills (row_no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT"
+        " NOT NULL, amount NUMERIC NOT NULL);"
+        + "".join(
+            f"INSERT INTO accounts VALUES ({n}, 'a-{n}', 'Name {n}');"
+            f"INSERT INTO bills VALUES ({n}, 'b-{n}', 'a-{n}', {n}.5);"
+            for n in range(1, 9)
+        )
+    )
+    shown = list[str]()
+    made = drafted(
+        from_files([file], Extract(accept=lambda lines: bool(shown.extend(lines)) or True))
+    )
+    assert shown == ["bills.account_id -> accounts.id: name, 100 percent of 8 values"]
+    assert {"list_children", "sum_children", "look_up_parent"} <= {
+        one.pattern for one in made.drafts
+    }
+    assert "def get_account(\n    db: Connection,\n    id: str" in made.files["executors.py"]
+
+
 @pytest.mark.parametrize(
     ("engine", "name", "drafts", "patterns"),
     [
