@@ -52,7 +52,7 @@ WHOLE = [
     Bound("keys of the config", goal=169, now=170),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
-    Bound("words of docs", goal=28_000, now=29_750),
+    Bound("words of docs", goal=28_000, now=28_000),
 ]
 """Figures of the house as a whole."""
 
