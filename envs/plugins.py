@@ -183,5 +183,10 @@ ENGINES = ExtensionPoint(
 )
 """Databases that sandboxes live in; the contract is :class:`envs.sandboxes.base.Engine`."""
 
+ENVIRONMENTS = ExtensionPoint("environment", "envs.environments", {})
+"""Environments that a world.yaml names; the contract is
+:class:`envs.environments.external.ExternalExecutableEnvironment`.
+"""
+
 TOOLS = ExtensionPoint("tool", "envs.tools", {"sql": "envs.tools.sql.tool_set:sql_tools"})
 """Sets of tools that a world's tools.yaml switches on by ``builtin: NAME``."""

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from envs.plugins import (
     ENGINES,
+    ENVIRONMENTS,
     TOOLS,
     Extension,
     ExtensionPoint,
@@ -26,6 +27,7 @@ __all__ = [
     "CHECKS",
     "CONFIG_SECTIONS",
     "ENGINES",
+    "ENVIRONMENTS",
     "EXPORTERS",
     "EXTENSION_POINTS",
     "FAMILY_READERS",
@@ -403,6 +405,7 @@ MORE_COMMANDS = ExtensionPoint("command", "synth.commands", {})
 EXTENSION_POINTS = (
     WORLDS,
     TOOLS,
+    ENVIRONMENTS,
     ENGINES,
     TASK_SOURCES,
     TASK_TRANSFORMS,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from typing import ClassVar
 
 from sqlalchemy.exc import DBAPIError
 
@@ -51,6 +52,9 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
     ``subprocess_pool`` are the processes that run tools of free SQL where the sandbox cannot
     interrupt every statement; they have this toolbox loaded. None: everything runs in place.
     """
+
+    dialects: ClassVar[frozenset[str] | None] = None
+    """The SQL of the engines that it runs on; None: any."""
 
     def __init__(
         self,

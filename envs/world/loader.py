@@ -2,7 +2,8 @@
 
     schema.sql  seed.sql      ``schema.postgresql.sql`` beside it wins for that engine; only a world
                               that is asked of an attached database does without
-    world.yaml                the database of another world in their place, personal columns
+    world.yaml                the database of another world in their place, personal columns, an
+                              environment of its own
                               (:mod:`envs.world.world_file`)
     databases.json            SQLite files in their place (:mod:`envs.world.sqlite_files`)
     seed.py                   rows of more universes than seed.sql's (:mod:`envs.world.seed_rows`)
@@ -21,8 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import WorldError
-from envs.plugins import Extension, PluginError, resolve
+from envs.plugins import ENVIRONMENTS, Extension, PluginError, resolve
 from envs.tools.tool import Executor, Tool, kind_of_function
 from envs.tools.toolbox import Toolbox
 from envs.tools.tools_yaml import DeclaredToolSet, read_tools_yaml
@@ -30,7 +32,7 @@ from envs.world.files import database_folder, read_text, world_digest, world_fil
 from envs.world.package import WorldPackage
 from envs.world.sqlite_files import read_databases
 from envs.world.world import SUBPROCESS_SERVICE, World
-from envs.world.world_file import read_world_file
+from envs.world.world_file import WORLD_FILE, read_world_file
 
 
 def _world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ...]]:
@@ -98,6 +100,45 @@ def _check_signature(path: str, function: Callable[..., object]) -> None:
         raise WorldError(f"executor {path!r} must take (arguments, db)") from None
 
 
+def _environment_class(
+    named: tuple[str, int] | None, package: WorldPackage, *, shared: bool
+) -> tuple[type[DatabaseExecutableEnvironment], tuple[Extension, ...]]:
+    """The class that world.yaml names, with its extension where another package has it.
+
+    Raises :class:`~envs.errors.WorldError` with file and line where there is none.
+    """
+    if named is None:
+        return DatabaseExecutableEnvironment, ()
+    (name, line), file = named, package.folder / WORLD_FILE
+    module, dot, attribute = name.rpartition(".")
+    extensions: tuple[Extension, ...] = ()
+    try:
+        if ":" in name or not dot:
+            extension = ENVIRONMENTS.find(name)
+            found, extensions = extension.load(), (extension,)
+        elif shared:
+            raise WorldError(
+                f"`environment: {name}` is a file of this world, which a world that shares its"
+                " database cannot have; name an importable class, as package.module:Class",
+                file,
+                line,
+            )
+        elif package.has(module):
+            found = getattr(package.load(module), attribute, None)
+        else:
+            raise WorldError(f"`environment: {name}`: the folder has no {module}.py", file, line)
+    except PluginError as error:
+        raise WorldError(f"`environment: {name}`: {error}", file, line) from None
+    if not isinstance(found, type) or not issubclass(found, DatabaseExecutableEnvironment):
+        raise WorldError(
+            f"`environment: {name}` must be a subclass of"
+            " envs.environments.external.ExternalExecutableEnvironment",
+            file,
+            line,
+        )
+    return found, extensions
+
+
 __all__ = ["SUBPROCESS_SERVICE", "World", "load_world", "world_digest", "world_files"]
 
 
@@ -110,6 +151,10 @@ def load_world(path: str | Path) -> World:
     databases = read_databases(database)
     digest = world_digest(folder)
     tools, extensions = _world_tools(WorldPackage(folder, digest))
+    described = read_world_file(database)
+    environment_class, more = _environment_class(
+        described.environment, WorldPackage(database, digest), shared=database != folder
+    )
     if not tools:
         raise WorldError(
             "a world needs tools: executors.py with @tool functions, or tools.yaml", folder
@@ -123,6 +168,7 @@ def load_world(path: str | Path) -> World:
         toolbox=Toolbox(tools, str(folder)),
         database=database,
         databases=databases,
-        extensions=extensions,
-        columns=read_world_file(database).columns,
+        extensions=(*extensions, *more),
+        columns=described.columns,
+        environment_class=environment_class,
     )

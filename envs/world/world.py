@@ -29,7 +29,7 @@ from envs.world.package import WorldPackage
 from envs.world.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
 from envs.world.sqlite_files import FILE as DATABASES_FILE
 from envs.world.sqlite_files import DatabaseFile, database_template
-from envs.world.world_file import ColumnTraits
+from envs.world.world_file import WORLD_FILE, ColumnTraits
 
 SUBPROCESS_SERVICE = "envs.world.subprocess_service"
 """The service (:mod:`envs.processes`) that runs tools of free SQL in processes of their own."""
@@ -46,6 +46,7 @@ class World:
     the world whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite
     files, if it has any in the place of scripts. ``extensions`` are the sets of tools that
     its tools.yaml switches on. ``columns`` are the declared traits of columns, by ``table.column``.
+    ``environment_class`` makes its environments.
     """
 
     name: str
@@ -57,6 +58,7 @@ class World:
     databases: tuple[DatabaseFile, ...] = ()
     extensions: tuple[Extension, ...] = ()
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
+    environment_class: type[DatabaseExecutableEnvironment] = DatabaseExecutableEnvironment
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -116,7 +118,15 @@ class World:
         where a statement fails, :class:`~envs.errors.WorldError` likewise for a refused row, and
         :class:`~envs.errors.DatabaseConfigError` for a missing server or driver.
         """
-        if find_engine(engine).attaches:
+        kind = find_engine(engine)
+        dialects = self.environment_class.dialects
+        if dialects is not None and getattr(kind, "dialect", None) not in dialects:
+            raise WorldError(
+                f"{self.environment_class.__name__}, this world's environment, does not run on"
+                f" {ENGINES.find(engine).name}; it runs on {', '.join(sorted(dialects))}",
+                self.database / WORLD_FILE,
+            )
+        if kind.attaches:
             return self._attached_template(engine, universe, place)
         if self.databases:
             template = self._file_template(engine, universe)
@@ -229,6 +239,4 @@ class World:
         if sandbox.out_of_process and any(tool.free_sql for tool in self.tools):
             pool = pool_of(SUBPROCESS_SERVICE, (str(self.path), self.digest))
             pool.start()
-        return DatabaseExecutableEnvironment(
-            self.toolbox, sandbox, template.tables, limits, pool, audit
-        )
+        return self.environment_class(self.toolbox, sandbox, template.tables, limits, pool, audit)

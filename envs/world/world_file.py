@@ -2,6 +2,8 @@
 
 database: ../shop              # the schema, the seed and the columns of a world beside this one
 license: cc-by-4.0             # of the world's data, as the Hugging Face Hub names it
+environment: environment.Desk  # where the state is if not in the database: a class of the folder's
+                               # environment.py, package.module:Class or an entry point
 columns:                       # traits of columns, in the world that owns the schema
 customers.name: {pii: name}  # personal data of a kind; `none` for a column that only looks so
 """
@@ -36,12 +38,14 @@ class ColumnTraits:
 @dataclass(frozen=True, slots=True)
 class WorldFile:
     """A read ``world.yaml``. ``database`` is the folder of another world and its line; ``columns``
-    maps ``table.column`` to its traits. ``license`` covers the world's data.
+    maps ``table.column`` to its traits. ``license`` covers the world's data. ``environment`` is the
+    name of a class and its line.
     """
 
     database: tuple[str, int] | None = None
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
     license: str | None = None
+    environment: tuple[str, int] | None = None
 
 
 def read_world_file(folder: Path) -> WorldFile:
@@ -64,8 +68,8 @@ class _Reader:
         node = self._root()
         found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
         for key, value in node.value:
-            if key.value not in ("database", "columns", "license"):
-                known = "the keys are `database`, `columns` and `license`"
+            if key.value not in ("database", "columns", "license", "environment"):
+                known = "the keys are `database`, `columns`, `environment` and `license`"
                 raise self.fail(f"unknown key {key.value!r}; {known}", key)
             if key.value in found:
                 raise self.fail(f"the key `{key.value}` occurs twice", key)
@@ -73,14 +77,20 @@ class _Reader:
         database = columns = None
         if "database" in found:
             database = self._database(*found["database"])
-        if "columns" in found:
-            key, value = found["columns"]
-            if database is not None:
-                message = "`columns` belongs to the world that owns the schema, not beside"
+        for name in ("columns", "environment"):
+            if database is not None and name in found:
+                message = f"`{name}` belongs to the world that owns the schema, not beside"
+                key = found[name][0]
                 raise self.fail(f"{message} `database`: move it to {database[0]}/{WORLD_FILE}", key)
-            columns = self._columns(key, value)
+        if "columns" in found:
+            columns = self._columns(*found["columns"])
         named = found.get("license")
-        return WorldFile(database, columns or {}, None if named is None else self._license(*named))
+        return WorldFile(
+            database,
+            columns or {},
+            None if named is None else self._license(*named),
+            self._environment(*found["environment"]) if "environment" in found else None,
+        )
 
     def _root(self) -> yaml.MappingNode:
         try:
@@ -97,6 +107,11 @@ class _Reader:
         if not isinstance(value, yaml.ScalarNode) or value.tag != "tag:yaml.org,2002:str":
             raise self.fail("`database` must be the folder of another world, as ../NAME", key)
         return value.value, key.start_mark.line + 1
+
+    def _environment(self, key: yaml.Node, value: yaml.Node) -> tuple[str, int]:
+        if not isinstance(value, yaml.ScalarNode) or not str(value.value).strip():
+            raise self.fail("`environment` must name a class, as environment.Desk", key)
+        return str(value.value), key.start_mark.line + 1
 
     def _license(self, key: yaml.Node, value: yaml.Node) -> str:
         if not isinstance(value, yaml.ScalarNode) or not str(value.value).strip():

@@ -107,6 +107,7 @@ def summed_up(folder: Path) -> None:
 EFFECTS: dict[str, Callable[[Path], None]] = {
     "world": solved,
     "tool": boxes_added,
+    "environment": solved,
     "model": said_hello,
     "middleware": noted_calls,
     "rollout wrapper": scored_by_length,

@@ -1,0 +1,1 @@
+CREATE TABLE entry (word TEXT PRIMARY KEY, meaning TEXT NOT NULL);

@@ -1,0 +1,7 @@
+CREATE TABLE item (sku TEXT PRIMARY KEY, name TEXT NOT NULL, stock INTEGER NOT NULL);
+CREATE TABLE reservation (
+  id INTEGER PRIMARY KEY,
+  sku TEXT NOT NULL REFERENCES item (sku),
+  customer TEXT NOT NULL,
+  count INTEGER NOT NULL
+);
