@@ -240,15 +240,18 @@ def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(s
 
 
 def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: Path):
-    """Issue 38: 104 retried requests (429, 500) stood nowhere."""
+    """Issue 38: 104 retried requests (429, 500) stood nowhere; an answer without a choice was
+    "HTTP 200".
+    """
     seen = 0
 
     async def now_and_then(request: web.Request) -> Fault | None:
         nonlocal seen
         seen += request.path.endswith("/chat/completions")
-        status = {0: 429, 5: 500}.get(seen % 10)
+        status = {0: 429, 5: 500, 7: 200}.get(seen % 10)
         headers = {"Retry-After": "0"} if status == 429 else {}
-        return None if status is None else Fault(status=status, body=(b"{}",), headers=headers)
+        body = (b'{"choices": []}',)
+        return None if status is None else Fault(status=status, body=body, headers=headers)
 
     options = ("tasks.count=8", "seed=11", "runtime=inline", "runtime.concurrency=1")
     run, env = scripted.parent / "again", {"LOOPBACK_KEY": KEY}
@@ -258,7 +261,7 @@ def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: 
         )
     assert done.returncode == 0, done.stderr
     told = json.loads((run / "manifest.json").read_text())["counts"]["retries"]
-    assert told["reasons"].keys() == {"HTTP 429", "HTTP 500"}
+    assert told["reasons"].keys() == {"HTTP 429", "HTTP 500", "unusable answer"}
     assert told["count"] == sum(told["reasons"].values()) > 2
     assert told["waited_s"] > 0
     words = f"{told['count']} ({', '.join(f'{n} {why}' for why, n in told['reasons'].items())})"

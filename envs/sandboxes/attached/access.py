@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import sqlalchemy
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from envs.connection import require_driver
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
 from envs.session_settings import fix_settings
@@ -181,8 +182,8 @@ _OWN = {
 def access_of(address: str, schemas: Sequence[str] = ()) -> Access:
     """The rules for a URL's dialect, and for some schemas of its database (none named: all).
 
-    Raises :class:`DatabaseConfigError` for what is no URL; its text, which may hold a password, is
-    not repeated.
+    Raises :class:`DatabaseConfigError` for what is no URL (its text, which may hold a password, is
+    not repeated) and for a driver that is not installed.
     """
     try:
         url = sqlalchemy.make_url(address)
@@ -191,7 +192,9 @@ def access_of(address: str, schemas: Sequence[str] = ()) -> Access:
             "not a database URL; write for example postgresql://host:5432/database or"
             " duckdb:////data/sales.duckdb"
         ) from None
-    own = _OWN.get(url.get_backend_name())
+    backend = url.get_backend_name()
+    require_driver("mariadb" if backend == "mysql" else backend)
+    own = _OWN.get(backend)
     return Access(url, schemas) if own is None else resolve(own)(url, schemas)
 
 

@@ -17,6 +17,7 @@ import sqlalchemy
 from envs.connection import DatabaseConnectionConfig, connect_args, parse_url
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import DatabaseConfigError, ExecutorError
+from envs.sandboxes.attached.access import access_of
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
@@ -53,6 +54,8 @@ def test_a_missing_driver_names_its_extra(driver: str, extra: str, monkeypatch: 
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(DatabaseConfigError, match=rf"synth-worlds\[{extra}\]"):
         parse_url(f"{driver}://u@h/d")
+    with pytest.raises(DatabaseConfigError, match=rf"synth-worlds\[{extra}\]"):
+        access_of(f"{driver}://u@h/d")
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,14 @@ class OpenAIModel(Model):
             if wait is None:
                 raise problem
             await asyncio.sleep(wait)
-            reason = "no answer" if problem.status is None else f"HTTP {problem.status}"
+            status = problem.status
+            reason = (
+                "no answer"
+                if status is None
+                else "unusable answer"
+                if status < 300
+                else f"HTTP {status}"
+            )
             failed.append(Retry(reason, wait))
 
     async def _exchange(self, body: bytes, streamed: StreamedAnswer | None) -> Reply:
