@@ -145,7 +145,7 @@ def cancel_order(
 
 @tool
 def swap_item(db: Connection, order_item_id: int, new_variant_id: int) -> dict[str, Any]:
-    """Replace the variant on a line of an order by another one, at the new one's price; stock and
+    """Swap an item of an order for another variant, at the new one's price; stock and
     total follow.
 
     No money moves: what the order costs more or less by it (`difference_cents`) is charged or

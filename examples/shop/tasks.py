@@ -5,7 +5,7 @@ state.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -52,7 +52,7 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
         if len(chosen) < 2 or len({each["number"] for each in chosen}) < len(chosen):
             continue
         found = list(zip(chosen, islice(cycle(STATES), start, start + len(chosen)), strict=True))
-        gold: list[dict[str, Any]] = []
+        settled: list[list[dict[str, Any]]] = []
         refunded = 0
         over: list[str] = []
         for place, (each, (state, _)) in enumerate(found):
@@ -62,7 +62,7 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
                 over.append(each["number"])
             else:
                 refunded += worth
-            gold += _settled(place, each["return_id"], state, release=worth > DESK_LIMIT)
+            settled.append(_settled(place, each["return_id"], state, release=worth > DESK_LIMIT))
         money = f"Refunded: {refunded / 100:.2f} EUR." if refunded else "Nothing is refunded yet."
         if over:
             money += f" Above our limit, so with a supervisor: {', '.join(over)}."
@@ -90,7 +90,7 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
             },
             "oracle": {"refunded_cents": "SELECT :refunded"},
             "gold": [
-                *gold,
+                *chain.from_iterable(zip(*settled, strict=True)),  # each step for all of them
                 {"submit": {"refunded_cents": refunded, "escalated": over}},
                 {
                     "say": [

@@ -204,7 +204,7 @@ class FamilyTasks(TaskPool):
         chosen, words, opening = self.words(family, body.user, draw, phrasing)
         prompt = text_of(fill(opening, "$slot", slots))
         if body.hint is not None:
-            prompt = f"{prompt}\n\nHint: {text_of(fill(body.hint, '$slot', slots))}"
+            prompt = f"{prompt} {text_of(fill(body.hint, '$slot', slots))}"
         user = words.role(prompt, slots, case, draw)
         asked = (
             {name: topic.asked for name, topic in user.every_topic.items()}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, pairwise
 
+from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.composer import Composer
@@ -94,7 +95,8 @@ class TaskSelection(TaskTransform):
         it has too few families for a composed task.
         """
         pool, seed, many = block.source, block.seed, sum(sizes.values())
-        capacities = {name: pool.capacity(name) for name in block.share}
+        drawn = sorted(block.share, key=lambda name: derive_seed(seed, pool.universe, name))
+        capacities = {name: pool.capacity(name) for name in drawn}  # also who gets one more
         alone = min(block.tasks + more, sum(capacities.values())) - many
         asked = [name for name, count in capacities.items() if count]
         if sizes and len(asked) < max(sizes):

@@ -129,8 +129,8 @@ def _act(tool: Tool) -> str:
     >>> _act(Tool("cancel_order", "Cancel one order, refunds apart.", {}, print))
     'cancel an order'
     """
-    ends = r"[.;:]|, (?=with |newest|oldest|the )" if tool.read_only else r"[.;:,]| and | with "
-    words = re.sub(r"^Return\b", "look up", re.split(ends, tool.description)[0].strip())
+    ends = r"[.;:]|, (?!\w+ and )| with " if tool.read_only else r"[.;:,]| and | with "
+    words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, tool.description)[0].strip())
     words = re.sub(
         r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
     )

@@ -5,8 +5,9 @@
 ``narrating``
     Words beside the first call that reads, and the first that writes.
 ``parallel``
-    Neighbouring reads in one turn, also in a loop, as far as all their arguments were known by
-    then: none needs what another brings, and no query is written before the schema is seen.
+    Neighbouring reads in one turn, as far as all their arguments were known by then: none needs
+    what another brings, and no query is written before the schema is seen. Neighbouring writes by
+    one tool, and the same step for all items of a loop, too.
 ``verifying``
     After a write, the last read before it once more; after a loop that writes, once.
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby
 from random import Random
 from types import MappingProxyType
 from typing import Final, cast
@@ -148,7 +149,7 @@ class _Verifying(_StyledConversation):
 
 
 class Parallel(_StyledConversation):
-    """Makes neighbouring reads in one turn."""
+    """Makes neighbouring reads in one turn, and batches of writes."""
 
     style = "parallel"
 
@@ -161,47 +162,53 @@ class Parallel(_StyledConversation):
         return super().next_turn(messages)
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
-        for group in _groups(steps):
-            left: Sequence[Step] = group
+        for run in _runs(steps):
+            left: Sequence[Step] = run
             while left:
-                told = " ".join(message["content"] for message in self._messages).casefold()
-                known = [
-                    *takewhile(lambda step, told=told: self._is_known(step, names, told), left)
-                ]
-                if len(known) > 1 and self._only_read(len(known)):
-                    yield from self._together([(cast("CallStep", step), names) for step in known])
-                elif isinstance(left[0], LoopStep) and self._loop_reads(left[0], names):
-                    yield from self._together(self._rounds(left[0], names))
+                ready = self._ready(left, names)
+                if len(ready) > 1:
+                    yield from self._together([(step, names) for step in ready])
+                    left = [step for step in left if not any(step is one for one in ready)]
+                    continue
+                if isinstance(left[0], LoopStep) and _is_batch(left[0]):
+                    for rounds in self._rounds(left[0], names):
+                        yield from self._together(rounds)
                 else:
-                    known = left[:1]
-                    yield from super()._steps(known, names)
-                left = left[max(1, len(known)) :]
+                    yield from super()._steps(left[:1], names)
+                left = left[1:]
 
-    def _is_known(self, step: Step, names: Mapping[str, object], told: str) -> bool:
+    def _ready(self, left: Sequence[Step], names: Mapping[str, object]) -> Sequence[CallStep]:
+        """The next calls that one turn can make: reads whose arguments stand in the text so far, or
+        writes by one tool. None needs what another saves.
+        """
+        told = " ".join(message["content"] for message in self._messages).casefold()
+        batch = self._gold_calls in self._writes
+        ready: list[CallStep] = []
+        due: set[str] = set()
+        for number, step in enumerate(left, self._gold_calls):
+            if not isinstance(step, CallStep) or (number in self._writes) != batch:
+                break
+            if batch and (step.tool != cast("CallStep", left[0]).tool or due):
+                break
+            needs = bool(due & (names_in(dict(step.arguments), "$") | set(step.save)))
+            if batch or (not needs and self._is_known(step, names, told)):
+                ready.append(step)
+            due |= set(step.save)
+        return ready
+
+    def _is_known(self, step: CallStep, names: Mapping[str, object], told: str) -> bool:
         """True for a call whose arguments stand in the text ``told``."""
-        if not isinstance(step, CallStep):
-            return False
         values = named_values(self._request(step, names)[1])
         return all(str(value).casefold() in told for _, value in values)
 
     def _rounds(
         self, loop: LoopStep, names: dict[str, object]
-    ) -> list[tuple[CallStep, dict[str, object]]]:
-        over = cast("list[object]", self._fill(loop.over, names))
-        step = cast("CallStep", loop.steps[0])
-        return [(step, names | {loop.name: item}) for item in self._items(over)]
-
-    def _loop_reads(self, loop: LoopStep, names: dict[str, object]) -> bool:
-        """True for a loop of one call whose calls all read."""
+    ) -> Iterator[list[tuple[CallStep, dict[str, object]]]]:
+        """The calls of a loop: each step for all items, then the next step for all."""
         over = self._fill(loop.over, names)
-        if len(loop.steps) != 1 or not _joins(loop.steps[0]) or not isinstance(over, list):
-            return False
-        return self._only_read(len(cast("list[object]", over)))
-
-    def _only_read(self, count: int) -> bool:
-        """True if gold's next calls change no row."""
-        following = range(self._gold_calls, self._gold_calls + count)
-        return count > 1 and self._writes.isdisjoint(following)
+        items = self._items(cast("list[object]", over)) if isinstance(over, list) else []
+        for step in loop.steps:
+            yield [(cast("CallStep", step), names | {loop.name: item}) for item in items]
 
     def _together(self, wanted: Sequence[tuple[CallStep, dict[str, object]]]) -> Play:
         """Make calls in as few turns as may be, and save from their results."""
@@ -235,20 +242,16 @@ def _joins(step: Step) -> bool:
     return isinstance(step, CallStep) and step.fails is None
 
 
-def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Runs of calls of which none needs what an earlier one of its run saves; other steps alone."""
+def _is_batch(loop: LoopStep) -> bool:
+    """True for a loop of calls of which none needs what another saves."""
+    return all(_joins(step) and not cast("CallStep", step).save for step in loop.steps)
+
+
+def _runs(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Runs of calls; other steps alone."""
     for joins, run in groupby(steps, _joins):
-        if not joins:
-            yield from ([step] for step in run)
-            continue
-        group: list[CallStep] = []
-        for step in cast("Iterator[CallStep]", run):
-            saved = {name for earlier in group for name in earlier.save}
-            if saved & (names_in(dict(step.arguments), "$") | set(step.save)):
-                yield [*group]
-                group = []
-            group.append(step)
-        yield [*group]
+        members = [*run]
+        yield from [members] if joins else [[step] for step in members]
 
 
 KINDS: Final[Mapping[str, type[_StyledConversation]]] = {

@@ -115,6 +115,11 @@ def _extreme_by(choose: Callable[..., object]) -> Callable[[object, object], obj
     return by
 
 
+def _pick(items: object, *names: object) -> object:
+    """The objects with these fields only, in this order."""
+    return [{str(name): _field(item, str(name)) for name in names} for item in _list(items)]
+
+
 def _days_between(first: object, last: object) -> object:
     return (_day(last) - _day(first)).days
 
@@ -147,6 +152,7 @@ COMPUTED: Mapping[str, tuple[tuple[int, int | None], Callable[..., object]]] = {
     "min": ((1, 1), _extreme(min)),
     "max_by": ((2, 2), _extreme_by(max)),
     "min_by": ((2, 2), _extreme_by(min)),
+    "pick": ((2, None), _pick),
     "days_between": ((2, 2), _days_between),
     "records": ((2, 2), _records),
     "plus": ((2, None), _plus),

@@ -31,7 +31,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 20
 """The most rows of a result that a reply names, and that are asked of one."""
 
-UNITS = ("cents", "percent", "days")
+UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
 BINDS = re.compile(
@@ -246,6 +246,8 @@ def text_of(value: Json) -> str:
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
         return _row_text(cast("Mapping[str, Json]", value))
+    if isinstance(value, float) and abs(value) >= 100:
+        value = round(value, 2)
     return str(rounded(value))
 
 

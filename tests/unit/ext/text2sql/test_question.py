@@ -94,7 +94,7 @@ def test_a_query_of_one_row(sql: str, one_row: bool):
 
 def test_the_hint_stands_in_the_request_and_the_query_does_not(tmp_path: Path):
     task = tasks_of(source(tmp_path), "average")[0]
-    assert task.prompt.endswith("\n\nHint: Bookings without a number of guests do not count.")
+    assert task.prompt.endswith(" Bookings without a number of guests do not count.")
     assert "AVG" not in task.prompt + task.system
     assert (task.extras["difficulty"], Task.from_json(task.to_json()).extras["difficulty"]) == (
         "moderate",

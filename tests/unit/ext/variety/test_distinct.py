@@ -119,7 +119,8 @@ def test_families_take_turns_and_an_exhausted_one_is_named(pool: FamilyTasks):
     assert plan.share == {"alike": 1, "short": 25, "other": 4}
     assert plan.shortfalls == {"alike": (1, 10), "other": (4, 10)}
     families = [task.family for task in tasks_of(plan)]
-    assert families[:6] == ["alike", "short", "other", "short", "other", "short"]
+    assert set(families[:3]) == {"alike", "short", "other"}
+    assert set(families[3:5]) == {"short", "other"}
 
 
 def test_what_no_other_task_can_replace_is_lacking(pool: FamilyTasks):

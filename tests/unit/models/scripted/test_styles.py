@@ -102,13 +102,30 @@ def test_parallel_writes_no_argument_that_it_cannot_know_yet():
     assert [[name for name, _ in turn] for turn in turns] == [["find", "look"], ["ask"], []]
 
 
-def test_parallel_never_joins_a_write():
-    gold = [*GOLD[:3], GOLD[4], call("look", at=7), GOLD[5]]
-    task = Task("t", "f", "e", PROMPT, gold, end=GoldEnd(calls=5, writes=[3]))
-    conversation = draw_style({"parallel": 1.0}, 1)(task, 3, 1)
-    first = conversation.next_turn([{"role": "user", "content": PROMPT}])
-    assert len(first.tool_calls) == 2
-    assert all(len(turn) <= 1 for turn in calls(play("parallel", [call("write", a=1)] * 6)))
+def test_parallel_makes_a_read_that_is_known_beside_an_earlier_one():
+    gold = [GOLD[0], call("look", at=saved("a")), call("find", {"b": "$.id"}, name="Ben")]
+    turns = calls(play("parallel", gold, writes=()))
+    assert turns == [PLAIN[:2], [("look", {"at": 1})], []]
+
+
+def test_parallel_joins_a_write_with_writes_by_the_same_tool_only():
+    writes = [call("write", a=saved("a"), b=1), call("write", b=2), call("note", c=3)]
+    turns = calls(play("parallel", [*GOLD[:3], *writes, call("look", at=7)], writes=(3, 4, 5)))
+    names = [[name for name, _ in turn] for turn in turns]
+    assert names == [["find", "find"], ["read"], ["write", "write"], ["note"], ["look"], []]
+    chained = [GOLD[0], call("write", {"c": "$"}, a=1), call("write", b=saved("c"))]
+    assert all(len(turn) <= 1 for turn in calls(play("parallel", chained, writes=(1, 2))))
+
+
+def test_parallel_makes_each_step_of_a_loop_for_all_items():
+    inner = [call("write", at=saved("row")), call("note", of=saved("row"))]
+    gold = [*GOLD[:3], LoopStep("row", saved("rows"), inner)]
+    turns = calls(play("parallel", gold, writes=range(3, 7)))
+    assert turns[2:] == [
+        [("write", {"at": 7}), ("write", {"at": 8})],
+        [("note", {"of": 7}), ("note", {"of": 8})],
+        [],
+    ]
 
 
 def test_verifying_reads_once_more_after_the_write():

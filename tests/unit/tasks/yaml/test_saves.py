@@ -33,6 +33,7 @@ CENTS = "$.rows[*].cents"
         ("min", [["b", "a"]], "a"),
         ("max_by", ["$.rows[*]", "cents"], ROWS["rows"][1]),
         ("min_by", ["$.rows[*]", "sku"], ROWS["rows"][0]),
+        ("pick", ["$.rows[:1]", "cents", "id"], [{"cents": 250, "id": 1}]),
         ("days_between", ["$.bought", {"$": "day"}], 3),
         ("plus", ["$.price", 0.2], 0.3),
         ("minus", [{"$": "due"}, "$.rows[0].cents", 50], 700),
