@@ -246,9 +246,7 @@ def text_of(value: Json) -> str:
         return ", ".join(map(text_of, items)) or "none"
     if isinstance(value, Mapping):
         return _row_text(cast("Mapping[str, Json]", value))
-    if isinstance(value, float) and abs(value) >= 100:
-        value = round(value, 2)
-    return str(rounded(value))
+    return str(round(value, 2) if abs(value) >= 100 else rounded(value))
 
 
 def _row_text(row: Mapping[str, Json]) -> str:
