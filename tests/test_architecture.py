@@ -165,6 +165,7 @@ LAZY = {
     ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.template:attach"): DRIVER,
     ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.access:settled"): DRIVER,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.one_query:refusal"): CRITIC,
+    ("envs/sandboxes/attached/mariadb.py", "envs.sandboxes.attached.one_query:targets"): CRITIC,
     ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.sqlite:SqliteAccess"): DRIVER,
     (
         "envs/sandboxes/attached/access.py",

@@ -8,6 +8,6 @@ The service is a module with ``prepare(*arguments)``, which runs once, and ``ans
 question, descriptors)``, which runs in the children. Nothing here knows databases.
 """
 
-from envs.processes.pool import Child, ChildLost, Pool, close_pools, pool_of
+from envs.processes.pool import Child, ChildLost, GoneError, Pool, close_pools, pool_of
 
-__all__ = ["Child", "ChildLost", "Pool", "close_pools", "pool_of"]
+__all__ = ["Child", "ChildLost", "GoneError", "Pool", "close_pools", "pool_of"]

@@ -52,8 +52,8 @@ class ChildLost(Exception):
         self.begun = begun
 
 
-class _GoneError(Exception):
-    """The child does not answer any more."""
+class GoneError(Exception):
+    """The child does not answer any more. A lease that it ends raises :class:`ChildLost`."""
 
 
 class Child:
@@ -86,7 +86,7 @@ class Child:
             (answer, last), _ = receive(self._connection)
             self.spent = before or last
         except (EOFError, OSError) as error:
-            raise _GoneError from error
+            raise GoneError from error
         if isinstance(answer, BaseException):
             raise answer
         return answer
@@ -100,7 +100,7 @@ class Child:
         ready = {number for number, _ in poll.poll(None if seconds is None else seconds * 1000)}
         if self._connection.fileno() not in ready:
             self.late = not ready
-            raise _GoneError
+            raise GoneError
 
     @property
     def alive(self) -> bool:
@@ -153,7 +153,7 @@ class Pool:
         child = self._take(prefer)
         try:
             yield child
-        except _GoneError:
+        except GoneError:
             raise ChildLost(self._retire(child), child.late, child.begun) from None
         except BaseException:
             self._give_back(child)

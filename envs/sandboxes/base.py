@@ -182,6 +182,9 @@ class Template(Closing):
     fingerprint: Mapping[str, Any] | None = None
     """What an existing database is recognised by, as JSON; None for one that was built."""
 
+    writable: bool = True
+    """Whether tools may write to its sandboxes."""
+
     @abstractmethod
     def open(self, pins: Pins, *, unordered: bool = False) -> Sandbox:
         """A fresh sandbox. ``unordered`` reverses the order of every query without ORDER BY, where
@@ -240,8 +243,8 @@ class Engine(ABC):
     """
 
     attaches: bool = False
-    """True where the target's URL names a database that exists already. Its templates only read,
-    and have a fingerprint; scripts are not run, and ``load`` does nothing.
+    """True where the target's URL names a database that exists already. Its templates leave it as
+    it is, and have a fingerprint; scripts are not run, and ``load`` does nothing.
     """
 
     needs_server: bool = False

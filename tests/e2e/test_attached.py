@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows, synth
 from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
+from tests.unit.envs.sandboxes.attached.test_writes import rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -219,3 +221,47 @@ def test_families_of_a_world_that_only_read(home: Path):
     built = synth("run", "env.path=lookups", "runtime=inline", cwd=home, env=dict(os.environ))
     assert built.returncode != 0
     assert "a world needs a schema.sql" in built.stdout + built.stderr
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mariadb"])
+def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: str):
+    """Each rollout earns its reward by rows that nobody finds afterwards."""
+    world = home / "rooms"
+    world.mkdir()
+    (world / "policy.md").write_text("Keep the rooms.")
+    (world / "executors.py").write_text(
+        "from sqlalchemy import Connection, text\n"
+        "from envs import tool\n\n\n"
+        "@tool\n"
+        "def set_beds(db: Connection, name: str, beds: int) -> dict:\n"
+        '    """Set the beds of a room.\n\n    Args:\n        name: Its name.\n'
+        '        beds: The number.\n    """\n'
+        '    sql = "UPDATE room SET beds = :b WHERE name = :n"\n'
+        '    return {"rows": db.execute(text(sql), {"b": beds, "n": name}).rowcount}\n'
+    )
+    (world / "tasks.yaml").write_text(
+        "families:\n"
+        "- id: more_beds\n"
+        "  ground: {key: id, sql: 'SELECT id, name FROM room'}\n"
+        "  user: {says: 'Room {name} has 9 beds now.'}\n"
+        "  gold:\n"
+        "  - set_beds: {name: '{name}', beds: 9}\n"
+    )
+    with contextlib.ExitStack() as stack:
+        url = sqlite_file(home) if engine == "sqlite" else stack.enter_context(on_server(engine))
+        run(
+            url,
+            "CREATE TABLE room (id INTEGER PRIMARY KEY, name VARCHAR(20), beds INTEGER)",
+            "INSERT INTO room VALUES (1, 'North', 1), (2, 'South', 2), (3, 'East', 3)",
+        )
+        before = rows_of(url)
+        base = ["run", "env.path=rooms", "database=attached", "database.dsn_env_var=THE_DB"]
+        base += ["tasks.count=3", "runtime=inline", "runtime.concurrency=1", "output.dir=out"]
+        done = synth(*base, "database.options.writes=[room]", cwd=home, env={"THE_DB": url})
+        assert done.returncode == 0, done.stdout + done.stderr
+        with Dataset.open(home / "out") as dataset:
+            rows = list(dataset.rows())
+        assert [row["reward"] for row in rows] == [1.0] * 3
+        assert rows_of(url) == before
+        assert synth("replay", "out", cwd=home, env={"THE_DB": url}).returncode == 0
+        assert rows_of(url) == before

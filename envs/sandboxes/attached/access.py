@@ -1,4 +1,5 @@
-"""The rules by which a database of some dialect is read: how it is opened, and what may be asked.
+"""The rules by which a database of some dialect is read: how it is opened, and what may be asked;
+and those by which a rollout writes to it, in a transaction that is always rolled back.
 
 A subclass says what the driver of its dialect offers. :class:`Access` alone serves all other
 dialects, by the text of a statement and by the rights of the account.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from envs.connection import require_driver
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
 from envs.session_settings import fix_settings
+from envs.types import Table
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 """First words of the statements that read rows."""
@@ -76,6 +79,9 @@ class Access:
         """The schemas to read; empty: all that the connection leads to."""
         self.sql_name = ""
         """The name of the SQL that a model is told to write; empty: the dialect's usual name."""
+
+    def writer(self, tables: Mapping[str, Table], idle_s: int) -> Writer | None:
+        """The rules for writing to tables; None where what was written cannot be undone."""
 
     @cached_property
     def _paramstyle(self) -> str:
@@ -164,6 +170,67 @@ class Access:
     def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
         """End the transaction, and undo whatever the statement may have done."""
         dialect.do_rollback(raw)
+
+
+_WAIT_MS = 10_000
+"""Wait for a lock of a statement without a time limit."""
+
+
+class Writer(Access):
+    """Writing to ``tables``. Created in every process that writes; ``idle_s`` are the seconds after
+    which the server may end a transaction that is not spoken to.
+    """
+
+    isolation: ClassVar[str]
+    """The isolation level of a rollout's transaction, by SQLAlchemy's name."""
+
+    def __init__(
+        self,
+        url: sqlalchemy.URL,
+        schemas: Sequence[str],
+        tables: Mapping[str, Table],
+        idle_s: int,
+    ) -> None:
+        super().__init__(url, schemas)
+        self.tables = tables
+        self.idle_s = idle_s
+        self.only_reads = False
+        """True while the statement of a tool that only reads is executed."""
+        self.keeps = False
+        """Whether what the statement does is kept for the next one."""
+
+    def problem(self, connection: sqlalchemy.Connection) -> str | None:
+        """A reason for which what is written to the tables would stay; None if it is undone."""
+
+    def wait_ms(self, timeout_ms: int | None) -> int:
+        """Wait for a lock: half of a statement's time, so that its error names the lock."""
+        return _WAIT_MS if timeout_ms is None else max(1, timeout_ms // 2)
+
+    @abstractmethod
+    def start(self, raw: Any, timeout_ms: int) -> None:
+        """Begin the transaction of a rollout on a new connection."""
+
+    @abstractmethod
+    def limit(self, raw: Any, timeout_ms: int | None) -> None:
+        """Bound the next statement, and its wait for a lock."""
+
+    def strayed(self, raw: Any) -> str | None:
+        """The table, not one of ``tables``, that the transaction has changed; None if none."""
+
+    def speak(self, raw: Any, sql: str) -> None:
+        """Execute a statement of our own: a savepoint."""
+        cursor = raw.cursor()
+        cursor.execute(sql)
+        cursor.close()
+
+    def settle(self, raw: Any) -> None:
+        """Check what is deferred to the commit, which never comes."""
+
+    def only_these(self) -> str:
+        return (
+            "a statement is a query, or an INSERT, UPDATE or DELETE of rows of"
+            f" {', '.join(self.tables)}"
+        )
 
 
 _FILES = frozenset({"sqlite", "duckdb"})

@@ -34,7 +34,7 @@ _KINDS = ("IntegrityError", "DataError", "OperationalError", "ProgrammingError",
 
 
 @dataclass(frozen=True, slots=True)
-class _StatementQuestion:
+class StatementQuestion:
     """A statement with the driver's parameters, the limits of its call, and its ``moment`` in UTC.
     Without a statement it asks for a connection only.
     """
@@ -87,7 +87,7 @@ def prepare(address: str, schemas: Sequence[str]) -> Reader:
     return Reader(access_of(address, schemas))
 
 
-def answer(reader: Reader, question: _StatementQuestion, _: list[int]) -> StatementResult:
+def answer(reader: Reader, question: StatementQuestion, _: list[int]) -> StatementResult:
     """Execute a statement. Raises the driver's errors and :class:`RefusedStatementError`."""
     driver: Any = reader.engine.dialect.loaded_dbapi
     raw: Any = None
@@ -99,7 +99,7 @@ def answer(reader: Reader, question: _StatementQuestion, _: list[int]) -> Statem
         if raw is None or reader.engine.dialect.is_disconnect(own, raw, None):
             reader.hang_up()
             raise RefusedStatementError(str(own), ErrorCategory.CONNECTION_ERROR) from None
-        raise _portable(own, reader.access, driver) from None
+        raise portable(own, reader.access, driver) from None
     except TimeoutError:
         raise timeout_error() from None
     except MemoryError:
@@ -109,7 +109,7 @@ def answer(reader: Reader, question: _StatementQuestion, _: list[int]) -> Statem
         ) from None
 
 
-def _executed(reader: Reader, raw: Any, question: _StatementQuestion) -> StatementResult:
+def _executed(reader: Reader, raw: Any, question: StatementQuestion) -> StatementResult:
     access, began, spoilt = reader.access, time.monotonic(), False
     access.begin(raw, question.timeout_ms)
     if question.moment is not None:
@@ -119,7 +119,7 @@ def _executed(reader: Reader, raw: Any, question: _StatementQuestion) -> Stateme
         if words is not None:
             raise RefusedStatementError(words, ErrorCategory.PERMISSION_DENIED)
         cursor = raw.cursor()
-        result = _filled(access.rows(cursor, question.sql, question.parameters), question.max_rows)
+        result = filled(access.rows(cursor, question.sql, question.parameters), question.max_rows)
         result.description = [(item[0], *[None] * 6) for item in cursor.description or ()] or None
         spoilt = access.hangs_up and result.more
     except RefusedStatementError:
@@ -133,7 +133,7 @@ def _executed(reader: Reader, raw: Any, question: _StatementQuestion) -> Stateme
     return result
 
 
-def _filled(rows: Iterable[Any], max_rows: int | None) -> StatementResult:
+def filled(rows: Iterable[Any], max_rows: int | None) -> StatementResult:
     result, size = StatementResult(), 0
     for row in rows:
         if max_rows is not None and len(result.rows) >= max_rows:
@@ -166,7 +166,7 @@ def timeout_error() -> RefusedStatementError:
     return RefusedStatementError("the statement took longer than it may", ErrorCategory.TIMEOUT)
 
 
-def _portable(error: BaseException, access: Access, driver: Any) -> BaseException:
+def portable(error: BaseException, access: Access, driver: Any) -> BaseException:
     """The error, or one of the same kind with its words if it does not survive pickling."""
     again: Any = None
     try:
@@ -291,8 +291,8 @@ class ReadCall(ContainedCall):
         self._driver = driver
         self._limits = limits
 
-    def cursor(self) -> _ReadCursor:
-        return _ReadCursor(self, self._limits)
+    def cursor(self) -> ReadCursor:
+        return ReadCursor(self, self._limits)
 
     def check(self) -> None:
         if self.ended:
@@ -312,7 +312,7 @@ class ReadCall(ContainedCall):
         limits = self._limits
         sql = pinned(sql, self._now, self._dialect)
         timeout, most = limits.statement_timeout_ms, limits.max_rows
-        question = _StatementQuestion(sql, parameters, timeout, most, self._now)
+        question = StatementQuestion(sql, parameters, timeout, most, self._now)
         try:
             return self._asked(question)
         except RefusedStatementError as refused:
@@ -320,13 +320,13 @@ class ReadCall(ContainedCall):
                 raise SandboxError("the connection to the attached database was lost") from None
             raise self.error(refused.words, refused.category) from None
 
-    def _asked(self, question: _StatementQuestion) -> StatementResult:
+    def _asked(self, question: StatementQuestion) -> StatementResult:
         timeout = question.timeout_ms
         seconds = None if timeout is None else timeout / 1000 + GRACE_S
 
         def put(child: Child) -> StatementResult:
             if not child.knows.get("connected"):
-                child.ask(_StatementQuestion(), (), 3 * CONNECT_S)
+                child.ask(StatementQuestion(), (), 3 * CONNECT_S)
                 child.knows["connected"] = True
                 child.begun = False
             return child.ask(question, (), seconds)
@@ -347,21 +347,23 @@ class ReadCall(ContainedCall):
         return type("OperationalError", (base,), {"category": category})(words)
 
 
-class _ReadCursor(ServerCursor):
+class ReadCursor(ServerCursor):
     """The cursor of a tool call on an attached database."""
 
-    lastrowid = None
+    @property
+    def lastrowid(self) -> int | None:
+        return None
 
     def __init__(self, call: ReadCall, limits: Limits) -> None:
         super().__init__(limits)
         self._call = call
 
-    def execute(self, operation: str, parameters: Any = None, *_: Any) -> _ReadCursor:
+    def execute(self, operation: str, parameters: Any = None, *_: Any) -> ReadCursor:
         self._position, self._result = 0, StatementResult()
         self._result = self._call.run(operation, parameters)
         return self
 
-    def executemany(self, operation: str, rows: Sequence[Any]) -> _ReadCursor:
+    def executemany(self, operation: str, rows: Sequence[Any]) -> ReadCursor:
         raise self._call.error(
             "a statement that only reads has one set of parameters", ErrorCategory.PERMISSION_DENIED
         )

@@ -5,6 +5,8 @@ sqlglot reads the statement: it must be one query, and no part of it may write.
 
 from __future__ import annotations
 
+import re
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -41,3 +43,42 @@ def refusal(sql: str, dialect: str) -> str | None:
         if name.lower() in _CODE:
             return f"permission denied for function {name}: it runs code on the server"
     return None
+
+
+def targets(sql: str, word: str) -> set[tuple[str, str]] | str:
+    """Schema and name of the tables that a statement of MySQL may change, by its text: all of an
+    UPDATE or DELETE but what its inner queries read. Otherwise the reason for which its text does
+    not tell.
+
+    ``word`` is its first one. A name without a schema has an empty one.
+    """
+    text = (
+        sql
+        if word != "REPLACE"
+        else re.sub(r"\bREPLACE\b", "INSERT", sql, count=1, flags=re.IGNORECASE)
+    )
+    try:
+        read = [item for item in sqlglot.parse(text, read="mysql") if item is not None]
+    except (SqlglotError, RecursionError):
+        return "the statement was not executed: it cannot be read as one statement"
+    if len(read) != 1:
+        return f"the statement was not executed: these are {len(read)} statements"
+    found = read[0]
+    if isinstance(found, exp.Query | exp.Values):
+        return "a query does not write" if found.find(DML, exp.DDL, exp.Command) else set()
+    if not isinstance(found, exp.Insert | exp.Update | exp.Delete):
+        return "the statement was not executed: it is of another kind"
+    return _changed(found)
+
+
+def _changed(found: exp.Expr) -> set[tuple[str, str]]:
+    if isinstance(found, exp.Insert):
+        tables = list(found.this.find_all(exp.Table))
+    else:
+        tables = [
+            table
+            for table in found.find_all(exp.Table)
+            if table.find_ancestor(exp.Select, exp.SetOperation) is None
+        ]
+    aliases = {("", table.alias) for table in tables if table.alias}
+    return {(table.db, table.name) for table in tables if table.name} - aliases

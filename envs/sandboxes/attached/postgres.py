@@ -9,6 +9,7 @@ VALUES, LIMIT, ON CONFLICT and frames of windows: there the text of the statemen
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -25,10 +26,12 @@ from envs.sandboxes.attached.access import (
     QUERIES,
     Access,
     Places,
+    Writer,
     first_word,
 )
 from envs.sandboxes.postgres import statement_guard
 from envs.sandboxes.postgres.schema import UNREADABLE, shallow
+from envs.types import Table
 
 _HARMLESS = frozenset(
     {"random", "random_normal", "gen_random_uuid", "clock_timestamp", "timeofday"}
@@ -43,8 +46,8 @@ ORDER BY nspname
 """
 
 _WRITERS = """
-SELECT proname,
-  pronargs = 1 AND typtype IN ('c', 'p') AND pronamespace <> 'pg_catalog'::regnamespace
+SELECT proname, pronargs = 1 AND typtype IN ('c', 'p')
+  AND pronamespace <> 'pg_catalog'::regnamespace
 FROM pg_proc LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
 WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
 """
@@ -69,6 +72,9 @@ class PostgresAccess(Access):
         self._writers: frozenset[str] = frozenset()
         self._named: re.Pattern[str] | None = None
         """The names of the functions that may write, as they stand before their arguments."""
+
+    def writer(self, tables: Mapping[str, Table], idle_s: int) -> Writer:
+        return _PostgresWriter(self.url, self.schemas, tables, idle_s)
 
     def reading_url(self) -> sqlalchemy.URL:
         return self.url.set(drivername="postgresql+psycopg")
@@ -113,17 +119,17 @@ class PostgresAccess(Access):
             raise denied
         if first_word(sql) not in QUERIES:
             return ONLY_READS
-        return self.calls_writer(raw, sql, self.plan(raw, sql, parameters))
+        return self._calls_writer(raw, sql, self._plan(raw, sql, parameters))
 
-    def plan(self, raw: Any, sql: str, parameters: Any) -> list[Any]:
+    def _plan(self, raw: Any, sql: str, parameters: Any) -> list[Any]:
         """The plan of a statement, as JSON."""
         explain = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {sql}"
         return [shown for (shown,) in self.rows(raw.cursor(), explain, parameters)]
 
-    def calls_writer(
+    def _calls_writer(
         self, raw: Any, sql: str, plan: Any, planned: frozenset[str] = frozenset()
     ) -> str | None:
-        """Why a statement calls what it may not; ``planned`` functions may stand in its plan."""
+        """The refusal of a function that may write; ``planned`` ones may stand in the plan."""
         if self._named is None:
             found = dict(raw.execute(_WRITERS).fetchall())
             self._writers = frozenset(found) - _HARMLESS
@@ -157,6 +163,127 @@ class PostgresAccess(Access):
     def end(self, raw: Any, dialect: sqlalchemy.Dialect) -> None:
         if raw.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             raw.execute("ROLLBACK")
+
+
+_KINDS = """
+WITH RECURSIVE named AS (
+  SELECT to_regclass(name) AS oid, name FROM unnest(%(names)s::text[]) AS name
+), part AS (
+  SELECT oid, name FROM named
+  UNION SELECT inhrelid, name FROM pg_inherits JOIN part ON inhparent = oid
+)
+SELECT part.oid::bigint, name, relkind::text, nspname, relname
+FROM part JOIN pg_class c ON c.oid = part.oid JOIN pg_namespace n ON n.oid = relnamespace
+"""
+"""The tables of some names with all their partitions."""
+
+_STRAYED = """
+SELECT relname FROM pg_class
+WHERE relkind = 'r' AND oid <> ALL (%(known)s::bigint[]::oid[])
+  AND pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
+    + pg_stat_get_xact_tuples_deleted(oid) > 0
+LIMIT 1
+"""
+
+_BY_DEFAULTS = frozenset({"nextval", "currval", "lastval"})
+"""Functions of the defaults of columns."""
+
+_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+
+
+class _PostgresWriter(Writer, PostgresAccess):
+    """Writing to tables on a server of PostgreSQL. Its plan says which a statement changes, its
+    counters say which its triggers changed.
+    """
+
+    isolation = "REPEATABLE READ"
+
+    def __init__(
+        self,
+        url: sqlalchemy.URL,
+        schemas: Sequence[str],
+        tables: Mapping[str, Table],
+        idle_s: int,
+    ) -> None:
+        super().__init__(url, schemas, tables, idle_s)
+        self._known: Sequence[tuple[int, str, str, str, str]] = ()
+        self._changes = False
+
+    def _named_tables(self) -> dict[str, list[str]]:
+        return {"names": [table.written(quoted) for table in self.tables.values()]}
+
+    def problem(self, connection: sqlalchemy.Connection) -> str | None:
+        if connection.exec_driver_sql("SHOW track_counts").scalar() != "on":
+            return "track_counts of the server is off, by which it says which tables were changed"
+        for _, name, kind, _, part in connection.exec_driver_sql(_KINDS, self._named_tables()):
+            if kind not in {"r", "p"}:
+                return f"{name} keeps rows in {part}, and the server does not undo it there"
+        return None
+
+    def prepare(self, raw: Any) -> None:
+        super().prepare(raw)
+        raw.execute("SET default_transaction_read_only = off")
+
+    def start(self, raw: Any, timeout_ms: int) -> None:
+        raw.execute(f"SET idle_in_transaction_session_timeout = {self.idle_s * 1000}")
+        raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
+        self._known = raw.execute(_KINDS, self._named_tables()).fetchall()
+
+    def limit(self, raw: Any, timeout_ms: int | None) -> None:
+        raw.execute(
+            f"SET LOCAL statement_timeout = {timeout_ms or 0};"
+            f" SET LOCAL lock_timeout = {self.wait_ms(timeout_ms)}"
+        )
+
+    def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
+        if (denied := statement_guard.refusal(sql)) is not None:
+            raise denied
+        if first_word(sql) not in QUERIES | _CHANGES:
+            return self.only_these()
+        plan = self._plan(raw, sql, parameters)
+        changed = {place for shown in plan for place in _changed(shown)}
+        known = {(schema, part) for _, _, _, schema, part in self._known}
+        self._changes = bool(changed)
+        if self.only_reads and changed:
+            return ONLY_READS
+        if strange := sorted(changed - known):
+            return f"permission denied for table {strange[0][1]}: {self.only_these()}"
+        self.keeps = not self.only_reads and (bool(changed) or '"LockRows"' in json.dumps(plan))
+        if not self.keeps:
+            raw.execute("SET LOCAL transaction_read_only = on")  # until the savepoint is undone
+        return self._calls_writer(raw, sql, plan, _BY_DEFAULTS if changed else frozenset())
+
+    def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
+        if not self._changes:
+            yield from super().rows(cursor, sql, parameters)
+            return
+        self._changes = False
+        cursor.execute(sql, parameters, prepare=True)  # once, and by the protocol of one statement
+        if cursor.description is not None:
+            yield from cursor
+
+    def strayed(self, raw: Any) -> str | None:
+        known = [oid for oid, *_ in self._known]
+        found = raw.execute(_STRAYED, {"known": known}).fetchone()
+        return None if found is None else found[0]
+
+    def settle(self, raw: Any) -> None:
+        raw.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        raw.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+def _changed(plan: Any) -> Iterator[tuple[str, str]]:
+    """Schema and name of the tables that a plan changes."""
+    if isinstance(plan, dict):
+        node = cast("dict[str, Any]", plan)
+        if node.get("Node Type") == "ModifyTable":
+            for part in (node, *node.get("Target Tables", ())):
+                if "Relation Name" in part:
+                    yield part.get("Schema", ""), part["Relation Name"]
+        yield from _changed(list(node.values()))
+    elif isinstance(plan, list):
+        for part in cast("list[Any]", plan):
+            yield from _changed(part)
 
 
 class _OrText(Loader):

@@ -107,11 +107,13 @@ class FamilyTasks(TaskPool):
         self._named = self._in_words(chosen)
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
-        """The families whose gold calls no tool that writes; the others are left out.
+        """The families whose gold can be played: in a database that cannot be written, no tool of
+        it writes.
 
         Raises :class:`~synth.errors.TaskError` if one of ``names`` cannot be asked, or none can.
         """
-        writers = {tool.name for tool in self.world.tools if not tool.read_only}
+        writable = self.template.writable
+        writers = {tool.name for tool in self.world.tools if not (tool.read_only or writable)}
         kept: list[TaskFamily] = []
         for family in read.families:
             self.account.found(FAMILY)
