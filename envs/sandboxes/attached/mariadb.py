@@ -24,6 +24,7 @@ from envs.sandboxes.attached.access import (
     Access,
     Writer,
     first_word,
+    without_marks,
 )
 from envs.sandboxes.mariadb import statement_guard
 from envs.sandboxes.mariadb.wire import abandon
@@ -223,7 +224,8 @@ class _MariaDBWriter(Writer, MariaDBAccess):
         if (called := self._routines.search(sql)) is not None:
             return f"permission denied for {called.group().rstrip('`( ')}: it may write"
         targets = resolve("envs.sandboxes.attached.one_query:targets")
-        changed: set[tuple[str, str]] | str = targets(sql, word)
+        text = sql if parameters is None else without_marks(sql, "pyformat")
+        changed: set[tuple[str, str]] | str = targets(text, word)
         if isinstance(changed, str):
             return f"{changed}; {self.only_these()}"
         if self.only_reads and changed:

@@ -278,7 +278,7 @@ def _contained(dialect: Any, isolation: str) -> Any:
     own_words = {"isolation_level_of_calls": isolation, "supports_statement_cache": True}
     contained: Any = type(kind.__name__, (ContainedTransactions, kind), own_words)
     own = contained.__new__(contained)
-    vars(own).update(vars(dialect))
+    own.__dict__.update(dialect.__dict__)
     return own
 
 
