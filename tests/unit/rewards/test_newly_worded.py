@@ -36,9 +36,8 @@ LINES = [
     for name, file in FILES.items()
     for line in Path(__file__).with_name(file).read_text().splitlines()
 ]
-SEED = 7
-MOST = 40
-"""The most tasks of a world that lines are about."""
+MOST = 100
+"""The most tasks of a family that lines are about."""
 
 
 async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
@@ -47,13 +46,14 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
     out: list[tuple[dict[str, Any], Verdict]] = []
     with world.template("sqlite") as template:
         lines = [line for line in LINES if line["world"] == world_name]
-        for family, index in sorted({(line.get("pool"), line["index"]) for line in lines}, key=str):
-            own = [line for line in lines if (line.get("pool"), line["index"]) == (family, index)]
-            source = FamilyTasks(world, template, [family] if family else None)
-            count = source.capacity(family) if family else MOST
-            plan = Plan.make([source], count, 1, 0 if family else SEED)
+        for slots in sorted({line["slots"] for line in lines}):
+            own = [line for line in lines if line["slots"] == slots]
+            family, index = own[0]["pool"], own[0]["index"]
+            source = FamilyTasks(world, template, [family])
+            count = min(source.capacity(family), MOST)
+            plan = Plan.make([source], count, 1, own[0].get("seed", 0))
             task, gold = await prove_and_keep(plan.task(index), world, template)
-            assert {line["slots"] for line in own} == {digest(task.slots)[:12]}
+            assert digest(task.slots)[:12] == slots
             scene = Scene(task, moves_of(gold.run))
             for line in own:
                 attack = Attack("reply", "", [*scene.closed_by(line["says"])])
@@ -73,10 +73,10 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # rules' author once they were frozen again, it caught 34 and passed 39. Of the fourth, by somebody who
 # had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
 # docs/concepts/replies.md lists as not judged. Of the fifth, by another such reader after the mends, it
-# caught 15 and passed all 20.
+# caught 15 and passed all 20. Five lies and five honest replies are gone with their tasks.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
-    [("first", 40, 5), ("held", 20, 2), ("third", 40, 3), ("fourth", 40, 11), ("fifth", 20, 2)],
+    [("first", 39, 5), ("held", 20, 2), ("third", 39, 3), ("fourth", 39, 11), ("fifth", 18, 2)],
 )
 def test_lies_that_facts_decide_are_caught(
     verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
@@ -90,5 +90,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 160
+    assert len(honest) == 155
     assert not refused

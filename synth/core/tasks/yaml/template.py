@@ -225,8 +225,8 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
 
 
 def text_of(value: Json) -> str:
-    """A value as it reads inside a sentence: lists are joined with commas, booleans are yes and
-    no, figures are rounded. Objects are listed one a line, the first :data:`ROWS_SAID` of them.
+    """A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
+    are rounded. Objects are listed one a line, the first :data:`ROWS_SAID` of them.
 
     >>> text_of([{"status": "lost", "parcels": 2}])
     'lost: 2'
@@ -243,7 +243,8 @@ def text_of(value: Json) -> str:
             rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
             more = [f"and {len(items) - ROWS_SAID} more"] if len(items) > ROWS_SAID else []
             return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
-        return ", ".join(map(text_of, items)) or "none"
+        texts = [*map(text_of, items)]
+        return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]])) or "none"
     if isinstance(value, Mapping):
         return _row_text(cast("Mapping[str, Json]", value))
     return str(round(value, 2) if abs(value) >= 100 else rounded(value))

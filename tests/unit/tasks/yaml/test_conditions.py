@@ -74,5 +74,5 @@ def test_a_condition_that_is_none(raw: object, message: str):
 
 def test_what_does_not_compare():
     compiled = compile_conditions("$tags < 3", SCOPE, 7, set(NAMES))
-    with pytest.raises(TaskError, match="`if` cannot order 'a, b' and '3'"):
+    with pytest.raises(TaskError, match="`if` cannot order 'a and b' and '3'"):
         all_hold([filled(condition, {}) for condition in compiled], NAMES)

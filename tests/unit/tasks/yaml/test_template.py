@@ -89,7 +89,7 @@ class TestFill:
         slots = {"bpm": 72, "name": "O'Brien", "allergies": ["penicillin", "latex"]}
         assert (
             filled("{name}: {bpm} bpm ({allergies})", slots)
-            == "O'Brien: 72 bpm (penicillin, latex)"
+            == "O'Brien: 72 bpm (penicillin and latex)"
         )
         assert filled("{name} is {pid}", slots, {"pid": 9}) == "O'Brien is 9"
 
@@ -109,7 +109,7 @@ class TestFill:
             ([], "none"),
             (True, "yes"),
             (False, "no"),
-            ([1, "a"], "1, a"),
+            ([1, "a", 2], "1, a and 2"),
             (2.5, "2.5"),
             ("x", "x"),
         ],
@@ -126,4 +126,4 @@ class TestFill:
 def test_figures_read_as_a_person_would_write_them():
     raw = {"mean": 4.199999999999999, "parts": [0.1 + 0.2, 1e20, 3, True]}
     assert rounded(raw) == {"mean": 4.2, "parts": [0.3, 1e20, 3, True]}
-    assert text_of([4.199999999999999, 2 / 3]) == "4.2, 0.6666666667"
+    assert text_of([4.199999999999999, 2 / 3]) == "4.2 and 0.6666666667"
