@@ -114,7 +114,7 @@ def check_options(schema: Mapping[str, Any], options: Mapping[str, object]) -> d
         if problem:
             raise OptionError(problem, key)
     if missing := [key for key in schema["required"] if key not in given]:
-        raise OptionError(f"needs `{missing[0]}`, {expectation(known[missing[0]])}", "builtin")
+        raise OptionError(f"needs `{missing[0]}`, {_expectation(known[missing[0]])}", "builtin")
     return given
 
 
@@ -124,17 +124,17 @@ def option_problem(key: str, value: object, schema: Mapping[str, Any]) -> str:
     fraction = isinstance(value, float) and schema.get("type") == "integer"  # 5.0 is valid JSON
     if validator.is_valid(value) and not fraction:
         return ""
-    return f"`{key}` must be {expectation(schema)}, not {value!r}"
+    return f"`{key}` must be {_expectation(schema)}, not {value!r}"
 
 
-def expectation(schema: Mapping[str, Any]) -> str:
+def _expectation(schema: Mapping[str, Any]) -> str:
     """The values that a schema allows, in words: ``a whole number above 0``."""
     if "description" in schema:
         return str(schema["description"])
     if "enum" in schema:
         return f"one of {', '.join(map(str, schema['enum']))}"
     if schema.get("type") == "array":
-        return f"a list, each item {expectation(schema['items'])}"
+        return f"a list, each item {_expectation(schema['items'])}"
     words = {
         "boolean": "true or false",
         "integer": "a whole number",

@@ -60,7 +60,7 @@ def lazy_queries(
             )
 
 
-def weaker_queries(gold: Sequence[Move], query: str, tool: str) -> Iterator[Attack]:
+def _weaker_queries(gold: Sequence[Move], query: str, tool: str) -> Iterator[Attack]:
     """The right query with one thing wrong."""
     for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
         yield _asking(tool, gold, WEAKER, label, sql)
@@ -126,4 +126,4 @@ class SqlValidation(GateValidation):
                 yield attack
 
     def weaker(self, options: Mapping[str, Any], gold: Sequence[Move]) -> Iterator[Attack]:
-        return weaker_queries(gold, options["query"], options["tool"])
+        return _weaker_queries(gold, options["query"], options["tool"])

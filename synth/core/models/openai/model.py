@@ -39,7 +39,7 @@ from synth.model import (
 from synth.task import Message, Task
 
 
-def listing_warnings(url: str, endpoint: str, name: str, reply: Reply) -> list[str]:
+def _listing_warnings(url: str, endpoint: str, name: str, reply: Reply) -> list[str]:
     """Return the warnings that follow from an answer to ``GET /models``; gateways without such a
     list are common.
     """
@@ -156,7 +156,7 @@ class OpenAIModel(Model):
                 raise
             problem = error
         else:
-            return listing_warnings(url, self.endpoint, self.name, reply)
+            return _listing_warnings(url, self.endpoint, self.name, reply)
         advice = (
             "is the endpoint running, is model.base_url right, does a proxy or firewall stand"
             " between?"

@@ -41,7 +41,7 @@ TASK_INDEX: Final = "_ng_task_index"
 def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
     """Add the routes of the protocol. Every other POST of one segment is a call, so they come last.
 
-    The app needs :func:`keep_cookie` as well.
+    The app needs ``_keep_cookie`` as well.
 
     ``POST /seed_session`` takes a row of ``synth export --to nemo-gym`` and leases a sandbox for
     its task; a cookie names the session. ``POST /TOOL`` takes the arguments of a call as a JSON
@@ -62,7 +62,7 @@ def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
 
 
 @web.middleware
-async def keep_cookie(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _keep_cookie(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Return the session's cookie with each response, errors included: NeMo Gym's agents send the
     cookies of the last response only.
     """
@@ -208,7 +208,7 @@ async def serve_env(
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
     hosts = LOOPBACK if host in LOOPBACK else None
-    middlewares = [keep_cookie, guard(token, _log, hosts=hosts)]
+    middlewares = [_keep_cookie, guard(token, _log, hosts=hosts)]
     app = web.Application(client_max_size=MAX_BODY, middlewares=middlewares)
     server = _EnvServer(sessions)
     app.router.add_get("/", server.describe)
