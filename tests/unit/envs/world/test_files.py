@@ -136,7 +136,7 @@ def test_a_world_may_share_what_another_one_shares(asking: Path, tmp_path: Path)
         (
             "databse: ../shop\n",
             1,
-            "unknown key 'databse'; the keys are `database`, `columns` and `license`",
+            "unknown key 'databse'; the keys are `database`, `columns`, `environment` and `license`",
         ),
         ("database: ../shop\nname: x\n", 2, "unknown key 'name'"),
         ("database: ../shop\ndatabase: ../shop\n", 2, "the key `database` occurs twice"),
