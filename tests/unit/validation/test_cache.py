@@ -91,6 +91,7 @@ def test_a_home_that_cannot_be_written_is_told_and_nothing_fails(tmp_path: Path)
     assert str(tmp_path / "home") in report.uncached
 
 
+@pytest.mark.filterwarnings("ignore:resource_tracker")  # of a tracker that an earlier test ended
 def test_several_processes_find_what_one_finds(tmp_path: Path):
     """Failures too, in the order of the families."""
     folder = talking_world.make(
