@@ -265,3 +265,14 @@ def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: st
         assert rows_of(url) == before
         assert synth("replay", "out", cwd=home, env={"THE_DB": url}).returncode == 0
         assert rows_of(url) == before
+        mistaken = ["database.options.writes=[room]", "output.dir=wrong", "model.mistake_rate=1.0"]
+        mistaken += ["model.mistakes=[wrong_argument]"]
+        done = synth(*base, *mistaken, cwd=home, env={"THE_DB": url})
+        assert done.returncode == 0, done.stdout + done.stderr
+        with Dataset.open(home / "wrong") as dataset:
+            rows = list(dataset.rows())
+        assert [row["reward"] for row in rows] == [0.0] * 3
+        for row in rows:
+            (state,) = [one for one in row["verdicts"] if one["verifier"] == "state"]
+            assert "room" in state["reason"], state
+        assert rows_of(url) == before

@@ -193,11 +193,11 @@ def _given(table: TableShape) -> list[ColumnShape]:
         if not (column.nullable or column.has_default) or column.name in {*table.handle, *table.key}
     } - made
     if needed <= links:
-        needed |= {column.name for column in _told(table)[:2]}
+        needed |= {column.name for column in _descriptive(table)[:2]}
     return [column for column in table.columns if column.name in needed and not column.computed]
 
 
-def _told(table: TableShape) -> list[ColumnShape]:
+def _descriptive(table: TableShape) -> list[ColumnShape]:
     """The columns that say something of a row which needs none of them."""
     return [
         column

@@ -239,7 +239,9 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
         + f"\n  AND (SELECT COUNT(*) FROM {quoted(child.name)} c WHERE {where}"
         + f" AND c.{quoted(column.name)} = ({top})) = 1\n"
     )
-    answer = f"{parameter(noun.one)}_found" if child is parent.table else parameter(noun.one)
+    answer = (
+        f"{parameter(noun.one)}_found" if child.name == parent.table.name else parameter(noun.one)
+    )
     return family(
         "greatest_child",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
