@@ -83,7 +83,7 @@ class ScriptEngine(ABC):
         """The database's own words for an error."""
 
 
-class Sqlite(ScriptEngine):
+class _SqliteScript(ScriptEngine):
     _PRAGMAS = (
         "foreign_keys", "recursive_triggers", "writable_schema", "ignore_check_constraints",
         "legacy_alter_table",
@@ -121,7 +121,7 @@ class Sqlite(ScriptEngine):
         return str(error).removeprefix("SQLError: ")
 
 
-class Postgres(ScriptEngine):
+class _PostgresScript(ScriptEngine):
     def __init__(self, connection: Any) -> None:
         super().__init__(connection)
         self._owned = not connection.autocommit
@@ -291,8 +291,8 @@ class MySQL(ScriptEngine):
 
 def engine_for(dialect: Dialect, connection: Any) -> ScriptEngine:
     engines: dict[Dialect, type[ScriptEngine]] = {
-        "sqlite": Sqlite,
-        "postgresql": Postgres,
+        "sqlite": _SqliteScript,
+        "postgresql": _PostgresScript,
         "mysql": MySQL,
     }
     return engines[dialect](connection)

@@ -17,7 +17,7 @@ AT_MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ReadsOptions:
+class _ReadsOptions:
     """``at_most``: the number of different calls that may be about other people only."""
 
     at_most: int = AT_MOST
@@ -31,9 +31,9 @@ class ReadsOnly(Verifier):
     """
 
     name = "reads_only"
-    options = ReadsOptions
+    options = _ReadsOptions
 
-    def verify(self, evidence: Evidence, options: ReadsOptions) -> Verdict:
+    def verify(self, evidence: Evidence, options: _ReadsOptions) -> Verdict:
         people = evidence.people
         if people is None or evidence.task.end is None or evidence.task.end.reply is None:
             return Verdict(self.name, 1.0, "nobody's data is personal here")

@@ -67,14 +67,14 @@ class _RecordedTalk(UserConversation):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayUserOptions:
+class _ReplayUserOptions:
     """Options of ``users=replay``: the recorded run's directory."""
 
     path: str
 
 
-@extension(ReplayUserOptions, asks_model=False)
-def make(options: ReplayUserOptions, model: Model | None = None) -> _RecordedUser:
+@extension(_ReplayUserOptions, asks_model=False)
+def make(options: _ReplayUserOptions, model: Model | None = None) -> _RecordedUser:
     """Build the user that ``users=replay`` names. Raises :class:`OperatorError`."""
     try:
         return _RecordedUser(Records(Path(options.path).expanduser()))

@@ -31,7 +31,7 @@ FORMS = (
 _SCENARIO = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
 
-class EntryError(ValueError):
+class _EntryError(ValueError):
     """An entry that cannot be read. The text says why."""
 
 
@@ -93,7 +93,7 @@ def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | Unreada
         name = _id_of(raw, index)
         try:
             out.append(_entry(raw, name, line))
-        except EntryError as error:
+        except _EntryError as error:
             out.append(Unreadable(name, str(error)))
     if not any(isinstance(entry, Entry) for entry in out):
         first = next((item.reason for item in out if isinstance(item, Unreadable)), "it is empty")
@@ -158,7 +158,7 @@ def _id_of(raw: Any, index: int) -> str:
 
 def _entry(raw: Any, name: str, line: int) -> Entry:
     if not isinstance(raw, Mapping):
-        raise EntryError(f"it is {raw!r:.60}, not an object; {FORMS}")
+        raise _EntryError(f"it is {raw!r:.60}, not an object; {FORMS}")
     fields = cast("Mapping[str, Any]", raw)
     if "user_scenario" in fields:
         return _scenario_entry(fields, name, line)
@@ -167,7 +167,7 @@ def _entry(raw: Any, name: str, line: int) -> Entry:
         outputs = _texts(fields.get("outputs"), "outputs")
         return Entry(name, Scenario(_text(fields, "instruction")), calls, outputs, line, fields)
     keys = ", ".join(map(str, fields)) or "none"
-    raise EntryError(f"its fields are {keys}; {FORMS}")
+    raise _EntryError(f"its fields are {keys}; {FORMS}")
 
 
 def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
@@ -186,9 +186,9 @@ def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
     criteria = _object(fields.get("evaluation_criteria"), "evaluation_criteria")
     state: Any = fields.get("initial_state") or {}
     if not isinstance(state, dict) or any(cast("dict[str, Any]", state).values()):
-        raise EntryError("`initial_state` changes the world first, which no world here does")
+        raise _EntryError("`initial_state` changes the world first, which no world here does")
     if criteria.get("env_assertions"):
-        raise EntryError("`env_assertions` are functions of another framework")
+        raise _EntryError("`env_assertions` are functions of another framework")
     calls = _calls(criteria.get("actions"), "evaluation_criteria.actions")
     outputs = [
         *_texts(criteria.get("communicate_info"), "communicate_info"),
@@ -199,14 +199,14 @@ def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise EntryError(f"`{where}` must be an object, not {value!r:.60}; {FORMS}")
+        raise _EntryError(f"`{where}` must be an object, not {value!r:.60}; {FORMS}")
     return cast("Mapping[str, Any]", value)
 
 
 def _text(fields: Mapping[str, Any], key: str) -> str:
     value = fields.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise EntryError(f"`{key}` must be a text, not {value!r:.60}")
+        raise _EntryError(f"`{key}` must be a text, not {value!r:.60}")
     return value.strip()
 
 
@@ -214,12 +214,12 @@ def _texts(value: Any, where: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise EntryError(f"`{where}` must be a list of values, not {value!r:.60}")
+        raise _EntryError(f"`{where}` must be a list of values, not {value!r:.60}")
     items = cast("list[Any]", value)
     out: list[str] = []
     for item in items:
         if not isinstance(item, (str, int, float)) or not str(item).strip():
-            raise EntryError(f"`{where}` must hold texts or numbers, not {item!r:.60}")
+            raise _EntryError(f"`{where}` must hold texts or numbers, not {item!r:.60}")
         out.append(str(item).strip())
     return out
 
@@ -228,7 +228,7 @@ def _calls(value: Any, where: str) -> list[ExpectedCall]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise EntryError(f"`{where}` must be a list of calls, not {value!r:.60}")
+        raise _EntryError(f"`{where}` must be a list of calls, not {value!r:.60}")
     return [_call(item, f"{where}[{index}]") for index, item in enumerate(cast("list[Any]", value))]
 
 
@@ -236,9 +236,9 @@ def _call(raw: Any, where: str) -> ExpectedCall:
     fields = _object(raw, where)
     name = fields.get("name")
     if not isinstance(name, str) or not name:
-        raise EntryError(f"`{where}.name` must be the name of a tool, not {name!r:.60}")
+        raise _EntryError(f"`{where}.name` must be the name of a tool, not {name!r:.60}")
     if fields.get("requestor", "assistant") != "assistant":
-        raise EntryError(f"`{where}` is a call of the user, and only the agent has tools here")
+        raise _EntryError(f"`{where}` is a call of the user, and only the agent has tools here")
     arguments: Any = fields.get("arguments", fields.get("kwargs"))
     if arguments is None:
         return ExpectedCall(name, {})
@@ -246,7 +246,7 @@ def _call(raw: Any, where: str) -> ExpectedCall:
         try:
             arguments = _parsed(arguments)
         except ValueError as error:
-            raise EntryError(f"`{where}.arguments` must be JSON: {error}") from None
+            raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
     return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")))
 
 

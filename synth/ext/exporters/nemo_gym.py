@@ -24,7 +24,7 @@ from synth.ext.exporters.prompts import (
 
 
 @dataclass(frozen=True)
-class NemoGymOptions(PromptOptions):
+class _NemoGymOptions(PromptOptions):
     """``agent`` is the name of the agent server that plays the tasks. With ``reply_tool`` the model
     can ask the user by a tool: an agent server ends with the first words that come without a call.
     """
@@ -39,7 +39,7 @@ class NemoGym(PromptExporter):
     name = "nemo-gym"
     description = "NeMo Gym: JSONL with a request of each task and the task's id"
     suffix = ".jsonl"
-    Options = NemoGymOptions
+    Options = _NemoGymOptions
 
     def example(self, group: Sequence[Row], number: int) -> Example:
         agent = {"type": "responses_api_agents", "name": self.options.agent}

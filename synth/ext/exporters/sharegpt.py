@@ -25,7 +25,7 @@ CALL_TAGS = ("<tool_call>", "</tool_call>")
 
 
 @dataclass(frozen=True)
-class ShareGPTOptions:
+class _ShareGPTOptions:
     """``words`` are those beside a call: ``refuse`` leaves the row out, ``drop`` only them, and
     ``keep`` writes them before the call.
     """
@@ -34,7 +34,7 @@ class ShareGPTOptions:
 
 
 @dataclass(frozen=True)
-class LlamaFactoryOptions(ShareGPTOptions):
+class _LlamaFactoryOptions(_ShareGPTOptions):
     """Keeps words beside a call unless told otherwise."""
 
     words: Literal["refuse", "drop", "keep"] = "keep"
@@ -50,7 +50,7 @@ class ShareGPT(ConversationExporter):
     keeps_reasoning = False
     marks = (*CALL_TAGS, "<think>", "</think>")
     calls: ClassVar[Calls] = "one"
-    Options = ShareGPTOptions
+    Options = _ShareGPTOptions
 
     def example(self, row: Row, messages: Sequence[Message]) -> Example | str:
         system = [message["content"] for message in messages if message["role"] == "system"]
@@ -87,7 +87,7 @@ class LlamaFactory(ShareGPT):
     name = "llamafactory"
     length_limit = ("LLaMA-Factory", "cutoff_len: 2048")
     description = "LLaMA-Factory, formatting sharegpt: JSONL with conversations, system and tools"
-    Options = LlamaFactoryOptions
+    Options = _LlamaFactoryOptions
 
 
 def _turns(message: Message, *, keep: bool) -> list[Example]:

@@ -28,7 +28,7 @@ from synth.plugins import resolve
 
 
 @dataclass(frozen=True)
-class TokenOptions:
+class _TokenOptions:
     """``bos`` and ``eos`` are the template's special tokens."""
 
     bos: str | None = None
@@ -49,7 +49,7 @@ class Tokens(ConversationExporter):
     length_limit = ("TRL", "SFTConfig(max_length=1024)")
     columns = ("trajectory_id", "task_id", "messages", "segments", "tools")
     encodes = True
-    Options = TokenOptions
+    Options = _TokenOptions
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         self._encoder = self._masks()

@@ -166,7 +166,7 @@ _MORE = "not in one of the pairs of its task (--option pairs=N makes more)"
 
 
 @dataclass(frozen=True)
-class PairOptions:
+class _PairOptions:
     """Options of ``trl-dpo``: the largest number of pairs of a task, and the end of an answer."""
 
     pairs: PositiveInt = 1
@@ -206,7 +206,7 @@ class TrlDpo(Exporter):
     min_reward = None
     units: ClassVar[tuple[Unit, ...]] = ("rollout",)
     by_task = True
-    Options = PairOptions
+    Options = _PairOptions
 
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for task in by_task(rows, self.task_sizes):

@@ -124,7 +124,7 @@ _ROLES = {"system": "system", "human": "user", "gpt": "assistant", "tool": "user
 
 
 @dataclass(frozen=True)
-class VerlOptions(PromptOptions):
+class _VerlOptions(PromptOptions):
     """``agent`` is the name of verl's agent loop."""
 
     agent: str = "tool_agent"
@@ -144,7 +144,7 @@ class Verl(PromptExporter):
         "reward_model": pa.struct([("style", _TEXT), ("ground_truth", _TEXT)]),
         "extra_info": _EXTRA,
     }
-    Options = VerlOptions
+    Options = _VerlOptions
 
     def example(self, group: Sequence[Row], number: int) -> Example:
         identity = task_identity(group)

@@ -4,6 +4,9 @@
 server-sent events (each has its number as id: ``Last-Event-ID`` continues), ``POST .../approvals``
 and ``POST .../turns`` answer what it waits for, ``DELETE`` ends it. Every request carries the
 token, as ``Authorization: Bearer TOKEN`` or (the page) as ``?token=TOKEN``.
+
+With ``questions``, ``POST /api/questions`` answers a question of one's own by such a stream, and
+``POST /v1/chat/completions`` by an answer in OpenAI's form.
 """
 
 from __future__ import annotations
@@ -15,14 +18,19 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from importlib.resources import files
+from itertools import count
 from typing import Any
 
 from aiohttp import web
 
+from envs.errors import EnvsError
 from synth.core.renaming.opening import rules_of
+from synth.errors import SynthError
 from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
+from synth.ext.serving.openai_server import endpoint
+from synth.ext.serving.questions.asking import QuestionAnswer, Questions
 from synth.ext.view.page import asset
 from synth.user import UserTurn
 
@@ -36,10 +44,10 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def serve_agent(
-    sessions: SupervisedSessions, token: str, port: int = 0
+    sessions: SupervisedSessions, token: str, port: int = 0, questions: Questions | None = None
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
-    server = _AgentServer(sessions, token)
+    server = _AgentServer(sessions, token, questions)
     runner = web.AppRunner(
         server.application(),
         access_log=None,
@@ -58,9 +66,12 @@ async def serve_agent(
 class _AgentServer:
     """The endpoints as an aiohttp application."""
 
-    def __init__(self, sessions: SupervisedSessions, token: str) -> None:
+    def __init__(
+        self, sessions: SupervisedSessions, token: str, questions: Questions | None
+    ) -> None:
         self._sessions = sessions
         self._token = token
+        self._questions = questions
 
     def application(self) -> web.Application:
         app = web.Application(
@@ -73,6 +84,9 @@ class _AgentServer:
         app.router.add_post("/api/sessions/{name}/approvals", self._approve)
         app.router.add_post("/api/sessions/{name}/turns", self._turn)
         app.router.add_delete("/api/sessions/{name}", self._close)
+        if self._questions is not None:
+            app.router.add_post("/api/questions", self._ask)
+            app.add_subapp("/v1/", endpoint(self._questions.complete, self._questions.model))
         return app
 
     async def _page(self, request: web.Request) -> web.Response:
@@ -84,7 +98,8 @@ class _AgentServer:
         )
 
     async def _world(self, request: web.Request) -> web.Response:
-        return json_response(200, self._sessions.describe())
+        databases = [] if self._questions is None else self._questions.about
+        return json_response(200, {**self._sessions.describe(), "databases": databases})
 
     async def _open(self, request: web.Request) -> web.Response:
         session = await self._sessions.open(await json_body(request))
@@ -97,16 +112,38 @@ class _AgentServer:
         last = request.headers.get("Last-Event-ID", "0")
         if not last.isascii() or not last.isdecimal() or len(last) > 15:
             raise SessionError("bad_request", "Last-Event-ID is a number")
-        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
-        await response.prepare(request)
+        response = await _stream(request)
         async with aclosing(session.follow(int(last))) as events:
             async for event in events:
                 if event is None:
                     await response.write(b": waiting\n\n")
                     continue
-                text = self._sessions.hide(json.dumps(event.data, ensure_ascii=True))
-                block = f"id: {event.number}\nevent: {event.kind}\ndata: {text}\n\n"
-                await response.write(block.encode())
+                await response.write(self._block(event.number, event.kind, event.data))
+        await response.write_eof()
+        return response
+
+    def _block(self, number: int, kind: str, data: object) -> bytes:
+        text = self._sessions.hide(json.dumps(data, ensure_ascii=True))
+        return f"id: {number}\nevent: {kind}\ndata: {text}\n\n".encode()
+
+    async def _ask(self, request: web.Request) -> web.StreamResponse:
+        assert self._questions is not None, "the route is there with them"
+        body = await json_body(request)
+        if unknown := sorted(body.keys() - {"question", "conversation"}):
+            raise SessionError("bad_request", f"unknown key {unknown[0]!r}")
+        question, conversation = _text(body, "question"), _text(body, "conversation") or None
+        if not question:
+            raise SessionError("bad_request", "question is what is asked, in words")
+        with self._questions.asked(question, conversation) as turn:
+            response = await _stream(request)
+            numbers = count(1)
+            try:
+                async with aclosing(self._questions.run(turn)) as events:
+                    async for event in events:
+                        kind = "answer" if isinstance(event, QuestionAnswer) else event.event
+                        await response.write(self._block(next(numbers), kind, event.to_json()))
+            except (SynthError, EnvsError) as error:  # the stream ends with an agent_error
+                _log.warning("a question was not answered: %s", error)
         await response.write_eof()
         return response
 
@@ -136,6 +173,13 @@ class _AgentServer:
         name = request.match_info["name"]
         await self._sessions.close(name)
         return json_response(200, {"closed": name})
+
+
+async def _stream(request: web.Request) -> web.StreamResponse:
+    """A response of server-sent events, begun."""
+    response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    return response
 
 
 def _text(body: dict[str, Any], key: str) -> str:

@@ -222,6 +222,13 @@ async def serve(
         await runner.cleanup()
 
 
+def endpoint(handler: Handler, model: str) -> web.Application:
+    """The endpoint for one model as a part of another server, which checks its own key: to be added
+    below ``/v1/``.
+    """
+    return _ModelServer(handler, (model,)).application("")
+
+
 class _ModelServer:
     """The endpoint as an aiohttp application; :func:`serve` is the usual way to run it."""
 
@@ -240,10 +247,10 @@ class _ModelServer:
         self._faults = faults
         self._answered = 0
 
-    def application(self) -> web.Application:
+    def application(self, prefix: str = "/v1") -> web.Application:
         app = web.Application(client_max_size=_MAX_BODY, middlewares=[self._guard])
-        app.router.add_post("/v1/chat/completions", self._complete)
-        app.router.add_get("/v1/models", self._list)
+        app.router.add_post(f"{prefix}/chat/completions", self._complete)
+        app.router.add_get(f"{prefix}/models", self._list)
         app.router.add_get(_HEALTH, self._health)
         return app
 

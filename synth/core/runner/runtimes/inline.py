@@ -34,7 +34,7 @@ class _InlineWorker(WorkerHandle):
 
 
 @dataclass(frozen=True)
-class InlineOptions:
+class _InlineOptions:
     """Options of ``runtime=inline``, which has none."""
 
 
@@ -42,10 +42,10 @@ class InlineRuntime(Runtime):
     """Makes one worker, in this process."""
 
     name = "inline"
-    Options = InlineOptions
+    Options = _InlineOptions
     ignores = ("workers",)
 
-    def __init__(self, options: InlineOptions | None = None) -> None:
+    def __init__(self, options: _InlineOptions | None = None) -> None:
         self._setup: WorkerSetup | None = None
 
     def announce(self, setup: WorkerSetup) -> str:

@@ -5,6 +5,7 @@ history.replaceState(null, "", location.pathname + location.hash);
 const auth = { Authorization: `Bearer ${token}` };
 let session = null;
 let draft = null;
+let conversation = null; // of questions of one's own: the next one goes on with it
 const cards = new Map(); // the article of each call, by its id
 
 const STOPS = {
@@ -81,13 +82,17 @@ function change(row) {
 }
 const status = (text) => (at("status").textContent = visible(text));
 
-async function request(method, path, body) {
+function send(method, path, body) {
   const options = { method, headers: { ...auth } };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  const answer = await fetch(path, options);
+  return fetch(path, options);
+}
+
+async function request(method, path, body) {
+  const answer = await send(method, path, body);
   const found = parse(await answer.text());
   if (!answer.ok) throw new Error(found.error.message);
   return found;
@@ -168,10 +173,19 @@ const shown = {
   agent_error: (event) => show("wanted", event.error.type, event.error.message),
   agent_finish: (event) => status(event.stop_reason ? `It is over: ${STOPS[event.stop_reason] || event.stop_reason}.` : "It was called off."),
   score,
+  answer: (event) => {
+    if (!event.finished) return;
+    conversation = event.conversation;
+    at("anew").hidden = false;
+    status("Ask on: the agent knows what it has found.");
+  },
 };
 
 async function follow(name) {
-  const answer = await fetch(`/api/sessions/${name}/events`, { headers: auth });
+  return read(await fetch(`/api/sessions/${name}/events`, { headers: auth }));
+}
+
+async function read(answer) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -192,9 +206,10 @@ at("start").addEventListener("submit", (submitted) => {
   submitted.preventDefault();
   attempt(async () => {
     at("log").replaceChildren();
-    at("after").hidden = true;
+    at("after").hidden = at("anew").hidden = true;
+    conversation = null;
     cards.clear();
-    at("go").disabled = true;
+    at("go").disabled = at("send").disabled = true;
     try {
       const asked = { job: Number(at("task").value), approval: at("approval").value, user: at("user").value };
       const opened = await request("POST", "/api/sessions", asked);
@@ -206,11 +221,36 @@ at("start").addEventListener("submit", (submitted) => {
       at("after").hidden = false;
       at("after").scrollIntoView({ block: "end" });
     } finally {
-      at("go").disabled = false;
+      at("go").disabled = at("send").disabled = false;
       at("stop").disabled = true;
       at("reply").hidden = true;
     }
   });
+});
+
+at("ask").addEventListener("submit", (submitted) => {
+  submitted.preventDefault();
+  attempt(async () => {
+    const question = at("question").value;
+    at("send").disabled = at("go").disabled = true;
+    try {
+      const answer = await send("POST", "/api/questions", conversation ? { question, conversation } : { question });
+      if (!answer.ok) throw new Error(parse(await answer.text()).error.message);
+      if (!conversation) at("log").replaceChildren();
+      at("after").hidden = true;
+      cards.clear();
+      show("user", "you", question, true);
+      at("question").value = "";
+      await read(answer);
+    } finally {
+      at("send").disabled = at("go").disabled = false;
+    }
+  });
+});
+at("anew").addEventListener("click", () => {
+  conversation = null;
+  at("anew").hidden = true;
+  at("log").replaceChildren();
 });
 
 at("stop").addEventListener("click", () => attempt(() => request("DELETE", `/api/sessions/${session}`)));
@@ -241,6 +281,8 @@ at("next").addEventListener("click", () => {
 attempt(async () => {
   const world = await request("GET", "/api/world");
   at("world").textContent = visible(world.world);
+  at("ask").hidden = !world.databases.length;
+  at("databases").textContent = visible(world.databases.join(", "));
   at("model").textContent = visible(`Model ${world.model}, ${world.tools.length}\u00a0tools`);
   for (const task of world.tasks) {
     const option = element("option", `${task.family}: ${task.prompt}`.slice(0, 120));
