@@ -19,13 +19,16 @@ from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, noun_of, spelled
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
 
-SUMMED: tuple[Role, ...] = ("money", "quantity")
-"""Roles of numbers that are added up and raised."""
+SUMMED: tuple[Role, ...] = ("money", "quantity", "measure")
+"""Roles of numbers that are added up."""
 
-COMPARED: tuple[Role, ...] = ("money", "quantity", "share")
+SET: tuple[Role, ...] = ("money", "quantity", "share")
+"""Roles of numbers that a person sets; what is measured or counted is as it is."""
+
+COMPARED: tuple[Role, ...] = (*SET, "measure")
 """Roles of numbers that have a highest."""
 
-ASKED: tuple[Role, ...] = ("money", "moment", "quantity", "share", "status", "category", "text")
+ASKED: tuple[Role, ...] = ("money", "moment", *COMPARED[1:], "status", "category", "text")
 """Roles of what a person wants to know, the most telling first."""
 
 LONGEST = 60
@@ -189,13 +192,20 @@ _RULES = (
         r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?(?:_|$)",
     ),
     _Rule(
+        "measure",
+        "its name says what is measured or counted",
+        _NUMBERS,
+        r"^(?!.*(?:^|_)(?:max|min|limit|most|least)(?:_|$)).*(?:^|_)(?:duration|length|width|height"
+        r"|size|age|mileage|milliseconds|bytes|distance\w*|ms|kb|mb|\w+_count)(?:_|$)",
+    ),
+    _Rule(
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|seats?|copies|units?|on_hand|level|points?"
         r"|hours?|minutes?|seconds?|days?|credits?|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
-        r"|duration|length|width|height|size|age|weight|mileage|milliseconds|bytes|rating|score"
-        r"|grade|floor|distance\w*|max|min|most|least|limit|ms|kb|mb|km|kg)(?:_|$)",
+        r"|length|width|height|size|age|weight|rating|score|grade|floor|max|min|most|least|limit"
+        r"|km|kg)(?:_|$)",
     ),
     _Rule(
         "flag",

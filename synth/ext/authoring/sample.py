@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -28,7 +28,12 @@ MOST_PARENTS = 500
 """The most parents by which children are chosen."""
 
 
-def sample(engine: Engine, tables: Sequence[LiveTable], most: int) -> Rows:
+def sample(
+    engine: Engine,
+    tables: Sequence[LiveTable],
+    most: int,
+    progress: Callable[[str], None] | None = None,
+) -> Rows:
     """About ``most`` rows, evenly from all tables, and the rows that these refer to.
 
     Raises OperatorError for a table whose rows cannot be read.
@@ -38,7 +43,7 @@ def sample(engine: Engine, tables: Sequence[LiveTable], most: int) -> Rows:
         if engine.dialect.name == "postgresql":
             db.execution_options(isolation_level="REPEATABLE READ")
         try:
-            _fill(db, tables, rows, most)
+            _fill(db, tables, rows, most, progress)
         except SQLAlchemyError as error:
             words = str(getattr(error, "orig", None) or error).partition("\n")[0]
             raise OperatorError(f"the rows cannot be read: {words}") from None
@@ -47,11 +52,19 @@ def sample(engine: Engine, tables: Sequence[LiveTable], most: int) -> Rows:
     return rows
 
 
-def _fill(db: Connection, tables: Sequence[LiveTable], rows: Rows, most: int) -> None:
+def _fill(
+    db: Connection,
+    tables: Sequence[LiveTable],
+    rows: Rows,
+    most: int,
+    progress: Callable[[str], None] | None,
+) -> None:
     rows.counts = {table.name: _count(db, table) for table in tables}
     share = _share(list(rows.counts.values()), most)
-    for table in tables:
-        rows.by_table[table.name] = _some(db, table, rows, share)
+    for number, table in enumerate(tables, 1):
+        found = rows.by_table[table.name] = _some(db, table, rows, share)
+        if progress:
+            progress(f"read {table.name}: {len(found):,} rows (table {number} of {len(tables)})")
     _close(db, {table.name: table for table in tables}, rows)
 
 

@@ -32,6 +32,7 @@ Role = Literal[
     "position",
     "version",
     "quantity",
+    "measure",
     "money",
     "share",
     "coordinate",

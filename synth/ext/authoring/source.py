@@ -69,7 +69,7 @@ class Extract:
     all of them) and what they refer to, in these schemata (none: the connection's own). ``keep``
     are columns that are not masked, ``mask`` columns that are in any case, as ``table.column`` or
     ``table.column=kind``. ``accept`` decides whether keys that nobody declared are taken, by lines
-    with their evidence; without it they are not looked for.
+    with their evidence; without it they are not looked for. ``progress`` is told of each table.
     """
 
     rows: int | None = None
@@ -78,6 +78,7 @@ class Extract:
     keep: Sequence[str] = ()
     mask: Sequence[str] = ()
     accept: Callable[[Sequence[str]], bool] | None = None
+    progress: Callable[[str], None] | None = None
 
 
 def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
@@ -98,7 +99,7 @@ def from_files(files: Sequence[Path], part: Extract | None = None) -> Source:
     if _inferred(engine, database.tables, part):
         return _cut(engine, Extract(ALL_ROWS, accept=lambda _: True), masked=False)
     tables = database.tables
-    rows = sample(engine, tables, ALL_ROWS)
+    rows = sample(engine, tables, ALL_ROWS, part.progress)
     personal = personal_kinds(tables, rows)
     schema, seed = separate(texts)
     plain = write_seed(tables, rows)
@@ -192,7 +193,7 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
         raise OperatorError(_empty(database.ledger))
     if inferred := _inferred(engine, database.tables, part):
         database = replace(database, tables=parents_first(with_inferred(database.tables, inferred)))
-    rows = sample(engine, database.tables, part.rows or ROWS)
+    rows = sample(engine, database.tables, part.rows or ROWS, part.progress)
     if masked:
         found = mask(database.tables, rows, part.keep, seed=1, also=part.mask)
     else:

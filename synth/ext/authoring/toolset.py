@@ -14,7 +14,7 @@ from synth.ext.authoring.names import (
     shortened,
     spelled,
 )
-from synth.ext.authoring.roles import COMPARED, LONGEST, SUMMED, closed_states
+from synth.ext.authoring.roles import COMPARED, LONGEST, SET, SUMMED, closed_states
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 
 SORTED = 3
@@ -166,7 +166,7 @@ def is_noun(role: str) -> bool:
 def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
-        for column in table.of_role("status", *COMPARED, "category")
+        for column in table.of_role("status", *SET, "category")
         if (column.role != "category" or _is_set(column))
         and column.name not in table.handle
         and not column.unique

@@ -176,6 +176,7 @@ def _report(options: Arguments, world: NewWorld) -> None:
 def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Source:
     """The database that the options name."""
     accept = partial(_accept, screen=screen, taken=options.infer_keys)
+    progress = partial(screen.line, indent=2)
     if files:
         if options.schema:
             raise OperatorError("--schema is for live databases: files make one schema")
@@ -183,7 +184,7 @@ def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Sou
             option = "--keep-column" if options.keep_column else "--mask-column"
             raise OperatorError(f"{option} is for live databases: what is in files is not masked")
         extract = resolve("synth.ext.authoring.source:Extract")
-        part = extract(options.rows, options.tables, accept=accept)
+        part = extract(options.rows, options.tables, accept=accept, progress=progress)
         return resolve("synth.ext.authoring.source:from_files")(files, part)
     part = resolve("synth.ext.authoring.source:Extract")(
         options.rows,
@@ -192,6 +193,7 @@ def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Sou
         options.keep_column,
         options.mask_column,
         accept,
+        progress,
     )
     url = options.from_url
     if options.dsn_env_var:

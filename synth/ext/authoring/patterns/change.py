@@ -151,16 +151,15 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     row, parent = pair
     old, target = row.col(link.column), parent.col(link.target)
     itself = [f"{target} <> {row.key}"] if link.table == table.name else []
+    used, rows = f"x.{quoted(link.column)}", f"FROM {quoted(table.name)} x"
+    least = f"SELECT MIN({used}) {rows}"  # of those that the column has led to so far
     ground = query(
         [f"{row.key} AS task_key", *row.select, *parent.select],
         [
             row.source,
             (
-                f"JOIN {parent.source} ON {target} = ("
-                f"SELECT MIN(x.{quoted(link.target)}) FROM {quoted(link.table)} x"
-                f" WHERE x.{quoted(link.target)} > {old}) OR ({target} = (SELECT"
-                f" MIN(x.{quoted(link.target)}) FROM {quoted(link.table)} x) AND {old} = (SELECT"
-                f" MAX(x.{quoted(link.target)}) FROM {quoted(link.table)} x))"
+                f"JOIN {parent.source} ON {target} = ({least} WHERE {used} > {old})"
+                f" OR ({target} = ({least}) AND {old} = (SELECT MAX({used}) {rows}))"
             ),
         ],
         [

@@ -66,16 +66,16 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.parents.append((link, parent))
             plan.arguments[column.parameter] = parent.reference(link.target)
             continue
-        if column.role in {"identifier", "audit"} and column.name not in table.key:
+        if column.role in {"identifier", "audit"}:
             return None  # the program makes it, and no person says it
-        slot = f"new_{column.parameter}"
+        slot, domain = f"new_{column.parameter}", domain_of(table, column, sketch.now)
         plan.slots[slot] = name
+        if domain is None:
+            return None
         if _is_numbered(table, column):
             plan.numbers[slot] = name
-        elif (domain := domain_of(table, column, sketch.now)) is not None:
-            plan.vary[slot] = domain
         else:
-            return None
+            plan.vary[slot] = domain
         plan.arguments[column.parameter] = f"{{{slot}}}"
         plan.words.append(f"{column.words} {{{slot}}}")
     return plan
@@ -140,6 +140,11 @@ def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
     """Every choice of parents, bounded where there are several; those that are ``free``."""
     parents = [parent for _, parent in plan.parents]
     where = [condition for parent in parents for condition in parent.conditions]
+    where += [
+        _in_use(table, link.column, parent.col(link.target))
+        for link, parent in plan.parents
+        if not table.column(link.column).unique
+    ]
     keys = joined(*(parent.key for parent in parents))
     numbers = [f"({_next(table, plan, one)}) AS {slot}" for slot, one in plan.numbers.items()]
     named = [column for parent in parents for column in parent.select]
@@ -149,6 +154,14 @@ def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
         [*where, *free],
     )
     return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
+
+
+def _in_use(table: TableShape, column: str, target: str) -> str:
+    """A condition that the column leads from some row to a target already: a drug was given as one
+    before.
+    """
+    rows = f"SELECT 1 FROM {quoted(table.name)} used WHERE used.{quoted(column)} = {target}"
+    return f"EXISTS ({rows})"
 
 
 def _next(table: TableShape, plan: _Plan, column: str) -> str:
@@ -208,7 +221,7 @@ def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:
     """A text that a new row is given, and that no two rows may share."""
     single = [one[0] for one in [*table.uniques, table.key] if len(one) == 1]
     given = [table.column(name) for name in sketch.tools[table.name].given if name in single]
-    texts = [c for c in given if c.kind == "text" and table.link_of(c.name) is None]
+    texts = [c for c in given if c.kind == "text" and c.role not in {"identifier", "link"}]
     return texts[0] if texts else None
 
 
@@ -306,7 +319,8 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         [
             row.source,
             (
-                f"JOIN (SELECT {name} FROM {quoted(parent.name)} GROUP BY {name}"
+                f"JOIN (SELECT {name} FROM {quoted(parent.name)} o"
+                f" WHERE {_in_use(table, link.column, f'o.{quoted(link.target)}')} GROUP BY {name}"
                 f" HAVING COUNT(*) > 1) w"
                 f" ON w.{name} <> (SELECT o.{name} FROM {quoted(parent.name)} o"
                 f" WHERE o.{quoted(link.target)} = {old})"

@@ -32,6 +32,8 @@ def domain_of(table: TableShape, column: ColumnShape, now: str) -> Mapping[str, 
         states = closed_states(column.choices)
         choices = [choice for choice in column.choices if choice not in states]
         return {"choice": choices} if choices else None
+    if _ID.search(column.label):
+        return None
     own = list(dict.fromkeys(column.seen))[:COUNT]
     if column.kind in {"integer", "number"} and (column.role in COMPARED or not own):
         return _numbers(column)
@@ -75,11 +77,11 @@ def new_texts(table: TableShape, column: ColumnShape) -> list[str]:
 
 
 def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
+    if _ID.search(column.label):
+        return ()
     form = forms([str(value) for value in column.seen]) if column.seen else None
     if form is not None:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
-    if _ID.search(column.label):
-        return ()
     if made := provided(table, column):
         return made
     if column.name in table.handle or column.unique or column.role == "name":
@@ -91,6 +93,9 @@ _LAST_DAYS = frozenset({"end", "expiry", "due"})
 """Words of dates that come after others of their row."""
 
 _ID = re.compile(r"(?:^|_)(?:id|uuid|guid|key)$")
+"""Names of what tells rows apart for programs: no person makes it up."""
+
+
 _LAST_DIGITS = re.compile(r"[\d#]+(?=[^\d#]*$)")
 
 

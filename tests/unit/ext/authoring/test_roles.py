@@ -110,7 +110,9 @@ def test_roles_are_shown_and_nothing_is_written(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     assert main([str(tmp_path / "w"), "--from", str(file), "--explain"]) == 0
-    assert "parcels.price: money (its name says an amount)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "parcels.price: money (its name says an amount)" in out
+    assert "read parcels: 30 rows (table 1 of 1)" in out
     assert not (tmp_path / "w").exists()
 
 

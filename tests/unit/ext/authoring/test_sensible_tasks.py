@@ -1,0 +1,79 @@
+"""Tasks that somebody would want: what a reference may lead to, what a person sets and says."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from synth.ext.authoring.source import from_files
+from synth.ext.authoring.world import NewWorld, make_world
+
+SCHEMA = """
+CREATE TABLE concepts (id INTEGER PRIMARY KEY, concept_name TEXT NOT NULL UNIQUE);
+INSERT INTO concepts VALUES (1, 'Aspirin'), (2, 'Ibuprofen'), (3, 'Blood pressure'),
+  (4, 'Heart rate');
+CREATE TABLE patients (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE doses (
+  id INTEGER PRIMARY KEY,
+  patient_id INTEGER NOT NULL REFERENCES patients (id),
+  drug_concept_id INTEGER REFERENCES concepts (id),
+  note TEXT
+);
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  patient_id INTEGER NOT NULL REFERENCES patients (id),
+  size INTEGER NOT NULL,
+  max_size INTEGER NOT NULL,
+  download_count INTEGER NOT NULL
+);
+CREATE TABLE rooms (
+  room_id TEXT PRIMARY KEY,
+  patient_id INTEGER NOT NULL REFERENCES patients (id),
+  topic TEXT NOT NULL
+);
+"""
+ROWS = "".join(
+    f"INSERT INTO patients VALUES ({n}, 'Patient {n}0');"
+    f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}');"
+    f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3});"
+    f"INSERT INTO rooms VALUES ('!room{n}:x', {n}, 'Topic {n}');"
+    for n in range(1, 13)
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> NewWorld:
+    file = tmp_path_factory.mktemp("sensible") / "schema.sql"
+    file.write_text(SCHEMA + ROWS)
+    return make_world("w", from_files([file]), print, proves=False)
+
+
+def grounds(made: NewWorld, family: str, slot: str) -> set[object]:
+    """The values of a slot in all tasks of a family."""
+    body = next(draft.body for draft in made.drafts if draft.id == family)
+    db = sqlite3.connect(":memory:")
+    db.create_function("CONCAT", -1, lambda *parts: "".join(map(str, parts)))
+    db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+    found = db.execute(body["ground"]["sql"])  # pyright: ignore
+    place = [column[0] for column in found.description].index(slot)
+    return {row[place] for row in found}
+
+
+def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):
+    assert grounds(made, "move_dose_drug_concept", "new_drug_concept") == {"Aspirin", "Ibuprofen"}
+
+
+def test_what_is_measured_or_counted_is_compared_and_not_set(made: NewWorld):
+    tools = made.files["executors.py"]
+    update = tools.partition("def update_file")[2].partition("\ndef ")[0]
+    assert "max_size" in update
+    assert "download_count" not in update
+    assert made.shape.tables["files"].column("size").role == "measure"
+    assert "compare_file_size" in {draft.id for draft in made.drafts}
+
+
+def test_nobody_says_the_id_of_a_new_row(made: NewWorld):
+    texts = [str(draft.body["user"]) for draft in made.drafts]
+    assert not any("new_room_id" in text for text in texts)
