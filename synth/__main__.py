@@ -207,14 +207,24 @@ def _dispatch(words: Sequence[str]) -> int:
         say(f"synth {version()}")
         return 0
     if command in COMMANDS:
-        if (advice := _missing(command)) and _HELP.isdisjoint(rest):
-            raise OperatorError(f"synth {command} needs packages that are not installed{advice}")
-        command_main = resolve(f"{COMMANDS[command][0]}:main")
-    elif ":" in command or any(one.name == command for one in MORE_COMMANDS.all()):
+        return _run_own(command, rest)
+    if ":" in command or any(one.name == command for one in MORE_COMMANDS.all()):
         command_main = MORE_COMMANDS.load(command)
     else:
         raise OperatorError(_unknown(command, rest))
     return int(command_main(list(rest)) or 0)
+
+
+def _run_own(command: str, rest: Sequence[str]) -> int:
+    """Run a shipped command, which looks at its arguments before it needs an extra."""
+    try:
+        return int(resolve(f"{COMMANDS[command][0]}:main")(list(rest)) or 0)
+    except (ImportError, PluginError) as error:
+        advice = isinstance(error.__cause__ or error, ImportError) and _missing(command)
+        if not advice:
+            raise
+        what = f"synth {command} needs packages that are not installed{advice}"
+        raise OperatorError(what) from error
 
 
 def _unknown(command: str, rest: Sequence[str]) -> str:

@@ -67,11 +67,24 @@ def test_help_shows_the_core_first_and_the_extra_that_a_command_lacks(capsys, mo
 
 def test_a_command_without_its_extra_says_how_to_install_it(capsys, monkeypatch):
     monkeypatch.setattr(program, "find_module", lambda _: None)
-    assert main(["mcp", "library"]) == main(["push", "run", "me/run"]) == 2
+    for package in ("mcp", "huggingface_hub"):  # as an import finds it where it is not installed
+        monkeypatch.setitem(sys.modules, package, None)
+    for module in ("synth.ext.hub.worlds", "synth.ext.serving.mcp.transports"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    assert main(["mcp", "library"]) == 2
+    assert main(["push", "library", "me/world", "--license", "mit"]) == 2
     first, second = capsys.readouterr().err.splitlines()
     assert "(pip install 'synth-worlds[mcp]')" in first
     assert "(pip install 'synth-worlds[hf]')" in second
     assert main(["pull", "--help"]) == 0
+
+
+def test_what_is_wrong_with_the_arguments_comes_before_what_to_install(capsys, monkeypatch):
+    monkeypatch.setattr(program, "find_module", lambda _: None)
+    assert main(["push"]) == main(["push", "nowhere"]) == main(["push", "nowhere", "me/run"]) == 2
+    said = capsys.readouterr().err
+    assert "pip install" not in said
+    assert "unknown world 'nowhere'" in said
 
 
 def test_a_command_of_another_package_is_named_by_its_path(command, capsys):

@@ -104,7 +104,7 @@ _LOGINS = _words("login username userid nick nickname user_name login_name scree
 
 _ROLES = re.compile(
     r"(?:card)?holder|payer|payee|debtor|creditor|insured|signatory|signer|spouse|partner|owner|kin"
-    r"|guardian|mother|father|beneficiary|assignee|requester|reporter|caller|author(?:i[sz]ed)?_?by"
+    r"|guardian|mother|father|beneficiary|assignee|requester|reporter|reviewer|caller|author(?:i[sz]ed)?_?by"
 )
 """Words for the part that a person has in a row, besides ``_PEOPLE``."""
 
@@ -169,6 +169,16 @@ def _by_name(table: str, columns: Sequence[str], found: set[str]) -> dict[str, s
 def is_of_things(name: str) -> bool:
     """True for a table or a column of places, firms or products by its name."""
     return bool(_nouns(name) & _THINGS)
+
+
+def names_somebody(table: str, column: str) -> bool:
+    """True for the name of a column that would hold a person's data, whatever its content is."""
+    words = _snake(column).split("_")
+    if words[-1] in _ABOUT or is_of_things(column):
+        return False
+    named = any(p.search(one) for _, p in _BY_NAME for one in _readings(table, column))
+    known = any(_PEOPLE.match(word) or _ROLES.fullmatch(word) for word in words)
+    return named or known or is_login(column) or any(more & {*words} for _, more in _BY_WORD)
 
 
 def is_login(column: str) -> bool:

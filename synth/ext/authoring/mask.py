@@ -11,7 +11,7 @@ from envs.types import Column, Table
 from envs.world.world_file import PERSONAL_KINDS
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.personal.formats import personal_spans
-from synth.core.personal.guess import guess_columns, is_of_things
+from synth.core.personal.guess import guess_columns, is_of_things, names_somebody
 from synth.errors import OperatorError
 from synth.ext.authoring.made_up import MadeUp, same_form
 from synth.ext.authoring.names import snake
@@ -45,7 +45,7 @@ class RealValues:
     def learn(self, kind: str, values: Mapping[str, Value]) -> None:
         """Take the values of one kind, as real and made-up ones."""
         for real, made in values.items():
-            words, new = words_of(real), str(made)
+            words, new = _words_of(real), str(made)
             self._seen[real] = new
             orders = [words]
             if kind == "name":
@@ -66,7 +66,7 @@ class RealValues:
 
     def replaced(self, text: str, *, prose: bool) -> str:
         """The text without the real values; ``prose`` tells that it is sentences."""
-        if not prose and (made := self._whole.get(words_of(text))):
+        if not prose and (made := self._whole.get(_words_of(text))):
             return text.replace(_core(text), made)
         out, end = list[str](), 0
         found = sorted(self._found(text, prose), key=lambda one: (one[0], -one[1]))
@@ -98,7 +98,7 @@ class RealValues:
         return self._seen[value]
 
 
-def words_of(text: str) -> tuple[str, ...]:
+def _words_of(text: str) -> tuple[str, ...]:
     return tuple(word.casefold() for word in _WORD.findall(text))
 
 
@@ -143,7 +143,11 @@ class Decision:
             what = f"masked{shown}" if self.masked else "kept as you asked"
             return f"{self.column}: {self.kind}, {what}"
         found = f", known personal values masked in {self.replaced}{shown}" if self.replaced else ""
-        return f"{self.column}: kept{found}{' (free text: read it)' if self.prose else ''}"
+        table, _, column = self.column.rpartition(".")
+        doubt = "free text: read it" if self.prose else ""
+        if not doubt and names_somebody(table, column):
+            doubt = f"named like a person: --mask-column {self.column} masks it"
+        return f"{self.column}: kept{found}{doubt and f' ({doubt})'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ def _public_words(tables: Sequence[LiveTable], rows: Rows, kinds: Kinds) -> set[
         and (is_of_things(table.name) or is_of_things(column.name))
         and not _is_prose(table, column, rows)
         for row in rows.by_table[table.name]
-        for word in words_of(str(row[column.name] or ""))
+        for word in _words_of(str(row[column.name] or ""))
     }
 
 

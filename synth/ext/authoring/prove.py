@@ -144,5 +144,5 @@ def _sort(drafts: Sequence[Draft], reports: Sequence[FamilyReport], out: Proofs)
 
 def _brief(reason: str) -> str:
     """A reason without the place in a file that is not kept."""
-    bare = re.sub(r"^\S*\.(?:yaml|py|sql)(?::\d+)?: (?:family \S+: )?", "", reason)
+    bare = re.sub(r"(?<!\S)/\S*\.(?:yaml|py|sql)(?::\d+)?: (?:family \S+: )?", "", reason)
     return " ".join(bare.split())[:300]

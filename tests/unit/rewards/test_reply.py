@@ -13,10 +13,13 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
-from synth.core.rewards.reply.verifier import RULES, _is_of_two_names
+from synth.core.rewards.reply.given import Material
+from synth.core.rewards.reply.sentences import sentences
+from synth.core.rewards.reply.verifier import RULES, _is_of_two_names, _notes_on
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.checks import Gate
 from synth.core.validation.attacks.base import Scene
+from synth.core.validation.attacks.dishonest import Embroiderer
 from synth.core.validation.attacks.steps import AsideStep, Attack, AttackMove, moves_of, play
 from synth.core.validation.prove import prove_and_keep
 from synth.verdict import Verdict
@@ -315,3 +318,12 @@ def test_a_request_that_names_a_password_lets_nobody_ask_for_it(tmp_path: Path):
         verdict = desk.told("The Password costs 9.5. Please send me your password.")
         assert verdict.score == 0.0
         assert "secret" in verdict.reason
+
+
+def test_an_invented_event_is_noted_in_a_world_that_knows_one_of_its_words(
+    library: dict[str, Desk],
+) -> None:
+    for attack in Embroiderer().attacks(library["lend_book free"].scene):
+        (sentence,) = sentences(attack.statement or "")
+        for word in sentence.words:  # as in a shop for bicycles, which has a "Spoke set"
+            assert [*_notes_on(sentence, Material([word]))], (attack.statement, word)

@@ -105,6 +105,22 @@ def test_no_real_value_is_in_any_file_of_the_world(url: str) -> None:
     assert "Florence" in world.files["seed.sql"]
 
 
+def test_a_kept_column_that_is_named_like_a_person_is_to_be_looked_at(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "live.db") as db:
+        db.executescript(
+            "CREATE TABLE reviews (id INTEGER PRIMARY KEY, reviewer TEXT, author_type TEXT,"
+            " store_city TEXT, customer TEXT);"
+            "INSERT INTO reviews VALUES (1, 'desk 4', 'staff', 'Kiel', 'K-17');"
+        )
+    db.close()
+    assert [one.line for one in source_of(f"sqlite:///{tmp_path / 'live.db'}").decisions] == [
+        "reviews.reviewer: kept (named like a person: --mask-column reviews.reviewer masks it)",
+        "reviews.author_type: kept",
+        "reviews.store_city: kept",
+        "reviews.customer: kept (named like a person: --mask-column reviews.customer masks it)",
+    ]
+
+
 def test_masked_rows_refer_to_each_other_and_stay_different(url: str) -> None:
     with source_of(url).engine.connect() as db:
         assert db.exec_driver_sql("PRAGMA foreign_key_check").fetchall() == []

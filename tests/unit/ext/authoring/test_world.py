@@ -10,6 +10,7 @@ import yaml
 from envs.world.loader import load_world
 from synth.errors import OperatorError
 from synth.ext.authoring.folder import new_folder, write_files
+from synth.ext.authoring.prove import _brief
 from synth.ext.authoring.source import from_files
 from synth.ext.authoring.world import make_world
 
@@ -84,3 +85,9 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path):
     with pytest.raises(OperatorError, match="exists already"), new_folder(target):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["world"]
+
+
+def test_a_reason_does_not_name_a_file_that_is_gone():
+    place = "/tmp/synth-new-x1/shop/tasks.yaml:1077: family consent_price: "
+    assert _brief(f"{place}it fails") == "it fails"
+    assert _brief(f"universe 1: {place}it fails") == "universe 1: it fails"
