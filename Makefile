@@ -1,4 +1,4 @@
-.PHONY: check fix test test-all test-long test-debian13 train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
+.PHONY: check fix test test-all test-long test-debian13 test-mysql train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -27,6 +27,10 @@ test-all:
 # The quick tests on Debian 13 with Python 3.13; wants root and debootstrap.
 test-debian13:
 	.ci/debian13
+
+# The tests of attached databases on MySQL; wants root and debootstrap.
+test-mysql:
+	.ci/mysql
 
 test-long:
 	$(RUN) pytest -m long

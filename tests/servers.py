@@ -16,12 +16,16 @@ VARIABLES = {
     "postgresql": "SYNTH_TEST_POSTGRES_URL",
     "mariadb": "SYNTH_TEST_MYSQL_URL",
     "mysql": "SYNTH_TEST_MYSQL_URL",
+    "mysql itself": "SYNTH_TEST_MYSQL8_URL",
 }
-"""By engine or SQL dialect, the environment variable that holds the URL of a server."""
+"""By engine or SQL dialect, the environment variable that holds the URL of a server. `.ci/mysql`
+starts MySQL itself, which cannot be installed beside MariaDB.
+"""
 
 _EXAMPLES = {
     "postgresql": "postgresql+psycopg://postgres@127.0.0.1:5432/postgres",
     "mariadb": "mariadb+pymysql://root@127.0.0.1:3306/test",
+    "mysql itself": "mysql+pymysql://root@127.0.0.1:3307/test",
 }
 
 
@@ -34,7 +38,7 @@ def server(engine: str) -> str:
         return url
     words = (
         f"set {VARIABLES[engine]} to a server where databases may be created, for example"
-        f" {_EXAMPLES[ENGINES.find(engine).name]}"
+        f" {_EXAMPLES.get(engine) or _EXAMPLES[ENGINES.find(engine).name]}"
     )
     if os.environ.get("SYNTH_REQUIRE_DATABASES") == "1":
         pytest.fail(words)

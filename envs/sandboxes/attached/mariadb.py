@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import sqlalchemy
 from pymysql.constants import CLIENT
 from pymysql.cursors import SSCursor
+from pymysql.err import MySQLError
 
 from envs.connection import bound_connects
 from envs.plugins import resolve
@@ -31,10 +34,12 @@ from envs.sandboxes.mariadb.wire import abandon
 from envs.types import Table
 
 _BESIDE = re.compile(
-    r"\b(OUTFILE|DUMPFILE|LOAD_FILE|FOR\s+UPDATE|LOCK\s+IN\s+SHARE\s+MODE)\b", re.IGNORECASE
+    r"/\*\+|\b(OUTFILE|DUMPFILE|LOAD_FILE|FOR\s+(UPDATE|SHARE)|LOCK\s+IN\s+SHARE\s+MODE)\b",
+    re.IGNORECASE,
 )
-"""Words of a query that writes files of the server, reads them, or locks rows. They are refused
-wherever they stand, texts and comments included: a comment may be code to the server.
+"""Words of a query that writes files of the server, reads them, or locks rows, and hints, which
+lift a time limit. They are refused wherever they stand, texts and comments included: a comment may
+be code to the server.
 """
 
 
@@ -127,6 +132,7 @@ class _MariaDBWriter(Writer, MariaDBAccess):
 
     isolation = "REPEATABLE READ"
     _routines: re.Pattern[str] | None = None
+    _timeout_ms: int | None = None
 
     def problem(self, connection: sqlalchemy.Connection) -> str | None:
         ask = connection.exec_driver_sql
@@ -204,6 +210,7 @@ class _MariaDBWriter(Writer, MariaDBAccess):
             cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
 
     def limit(self, raw: Any, timeout_ms: int | None) -> None:
+        self._timeout_ms = timeout_ms
         wait = max(1, self.wait_ms(timeout_ms) // 1000)
         with raw.cursor() as cursor:
             limit = limit_of(raw.get_server_info(), "statement_ms", timeout_ms or 0)
@@ -236,7 +243,27 @@ class _MariaDBWriter(Writer, MariaDBAccess):
         return None
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
-        return Access.rows(self, cursor, sql, parameters)
+        raw = cursor.connection
+        if self._timeout_ms is None or "MariaDB" in raw.get_server_info():
+            yield from Access.rows(self, cursor, sql, parameters)
+            return
+        # MySQL's own limit is for queries.
+        timer = threading.Timer(self._timeout_ms / 1000, self._end_statement, [raw.thread_id()])
+        timer.start()
+        try:
+            yield from Access.rows(self, cursor, sql, parameters)
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _end_statement(self, session: int) -> None:
+        """End what a session executes. Where that fails, the process of the rollout is killed."""
+        with suppress(sqlalchemy.exc.SQLAlchemyError, MySQLError, OSError):
+            connection = self.engine().raw_connection()
+            try:
+                connection.cursor().execute(f"KILL QUERY {session}")
+            finally:
+                connection.close()
 
 
 class _AllRows(list[Any]):

@@ -63,6 +63,9 @@ _CANNOT_REMOVE_DIRECTORY = 1010
 
 _NO_ROOM = frozenset({1040, 1203, 1226})
 
+_NOT_MARIADB = frozenset({1193, 1273})
+"""An unknown variable, an unknown collation: MySQL's answer to the settings of a session."""
+
 _DRIVER = Driver[BoundedConnection](BoundedConnection.fileno, BoundedConnection.drop)
 
 
@@ -136,10 +139,6 @@ class MariaDBServer(AdminSession):
 
     def _check(self, connection: BoundedConnection) -> None:
         version = str(connection.rows("SELECT VERSION()")[0][0])
-        if "mariadb" not in version.lower():
-            raise DatabaseConfigError(
-                f"sandboxes run on MariaDB 10.6 or newer; this server is MySQL {version}"
-            )
         number = tuple(int(part) for part in version.split(".")[:2])
         if number < (10, 6):
             raise DatabaseConfigError(
@@ -177,6 +176,10 @@ class MariaDBServer(AdminSession):
                 code, words = error.args[0], error.args[-1]
                 if code in _NO_ROOM:
                     raise NoRoomError(str(words)) from None
+                if code in _NOT_MARIADB:
+                    raise DatabaseConfigError(
+                        f"sandboxes run on MariaDB 10.6 or newer; this server says: {words}"
+                    ) from None
                 raise self.unreachable(str(words)) from None
 
         return self.with_room(connect)

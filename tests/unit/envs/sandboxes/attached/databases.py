@@ -44,8 +44,9 @@ def on_server(engine: str) -> Generator[str]:
     with admin.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
     own = url.set(database=name)
+    sequence = [] if engine == "mysql itself" else ["CREATE SEQUENCE numbers"]
     try:
-        run(own.render_as_string(hide_password=False), *STATEMENTS, VIEW, "CREATE SEQUENCE numbers")
+        run(own.render_as_string(hide_password=False), *STATEMENTS, VIEW, *sequence)
         yield own.render_as_string(hide_password=False)
     finally:
         forced = " WITH (FORCE)" if engine == "postgresql" else ""

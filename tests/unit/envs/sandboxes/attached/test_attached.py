@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.connection import parse_url
 from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.types import ErrorCategory, Limits, Pins
@@ -203,6 +204,56 @@ class TestMariaDB(_Attached):
         with self.attached() as template, template.open(Pins()) as sandbox:
             short = Limits(True, 300, 10, None)
             assert self.refused(sandbox, "SELECT sleep(30)", short) is ErrorCategory.TIMEOUT
+
+
+@pytest.mark.long
+class TestMySQL(_Attached):
+    """MySQL 8 and 9: hints lift a time limit, FOR SHARE locks, and there are no sequences."""
+
+    slow = f"SELECT count(*) FROM {', '.join(f'information_schema.columns c{n}' for n in range(4))}"
+    writes = (
+        *(sql for sql in TestMariaDB.writes if "numbers" not in sql),
+        "SELECT * FROM author FOR SHARE",
+        "SELECT * FROM author FOR SHARE OF author SKIP LOCKED",
+        "SELECT /*+ MAX_EXECUTION_TIME(60000) */ 1",
+        "SELECT /*+ SET_VAR(max_execution_time = 60000) */ 1",
+        "WITH x AS (SELECT 1) DELETE FROM visit",
+        "EXPLAIN ANALYZE SELECT 1",
+        "LOCK INSTANCE FOR BACKUP",
+        "SET PERSIST max_connections = 5",
+        "SELECT 1 INTO DUMPFILE '/tmp/x.csv'",
+    )
+
+    @pytest.fixture(autouse=True)
+    def _database(self) -> Generator[None]:
+        with on_server("mysql itself") as self.url:
+            run(
+                self.url,
+                "CREATE FUNCTION write_visit() RETURNS INTEGER MODIFIES SQL DATA BEGIN"
+                " INSERT INTO visit VALUES ('w'); RETURN 1; END",
+            )
+            yield
+
+    def test_sandboxes_do_not_run_on_it(self) -> None:
+        with pytest.raises(DatabaseConfigError, match="sandboxes run on MariaDB 10.6 or newer"):
+            find_engine("mariadb").build(lambda _: None, DatabaseTarget(self.url))
+
+    def test_an_account_that_may_only_read(self) -> None:
+        """Its password takes the way that MySQL 8 has by default, and its session has a time."""
+        url = parse_url(self.url)
+        run(
+            self.url,
+            "CREATE USER IF NOT EXISTS synth_reader@'%' IDENTIFIED BY 'secret'",
+            f"GRANT SELECT ON {url.database}.* TO synth_reader@'%'",
+        )
+        own = url.set(username="synth_reader", password="secret")
+        address = own.render_as_string(hide_password=False)
+        with (
+            find_engine("attached").build(lambda _: None, DatabaseTarget(address)) as template,
+            template.open(Pins(now="2024-02-29T08:30:00")) as sandbox,
+        ):
+            sql = "SELECT year(now()), (SELECT count(*) FROM author)"
+            assert self.ask(sandbox, sql) == [(2024, 3)]
 
 
 @pytest.mark.parametrize(
