@@ -17,6 +17,7 @@ import sqlalchemy
 from pymysql.constants import CLIENT
 from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
+from sqlalchemy.exc import SQLAlchemyError
 
 from envs.connection import bound_connects
 from envs.plugins import resolve
@@ -258,7 +259,7 @@ class _MariaDBWriter(Writer, MariaDBAccess):
 
     def _end_statement(self, session: int) -> None:
         """End what a session executes. Where that fails, the process of the rollout is killed."""
-        with suppress(sqlalchemy.exc.SQLAlchemyError, MySQLError, OSError):
+        with suppress(SQLAlchemyError, MySQLError, OSError):
             connection = self.engine().raw_connection()
             try:
                 connection.cursor().execute(f"KILL QUERY {session}")
