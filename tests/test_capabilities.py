@@ -17,7 +17,7 @@ REST = """
 import importlib, json, pkgutil, sys
 import synth
 from synth.plugins import PluginError
-needs, lost = sys.argv[1].split(",") + ["verl"], []
+needs, lost = sys.argv[1].split(",") + ["verl", "verifiers", "inspect_ai"], []
 for module in pkgutil.walk_packages(synth.__path__, "synth."):
     if "_shipped" in module.name or module.name.endswith("__main__"):
         continue
@@ -28,7 +28,7 @@ for module in pkgutil.walk_packages(synth.__path__, "synth."):
         if not any(error.name == f"synth.ext.{name}" or error.name.startswith(name) for name in needs):
             raise
         lost.append(module.name)
-        assert error.name == "verl" or module.name.startswith(("synth.ext.", "synth.testing.")), module
+        assert error.name.split(".")[0] in ("verl", "verifiers", "inspect_ai") or module.name.startswith(("synth.ext.", "synth.testing.")), module
 from synth.__main__ import main
 status = main(["run", "env=library", "tasks.count=2", "runtime=inline", "output.dir=run"])
 sys.exit(status)

@@ -52,7 +52,7 @@ TOOL_KEYS = frozenset({*_NEEDED, *_OPTIONAL})
 
 
 @dataclass(frozen=True, slots=True)
-class EntrySource:
+class _EntrySource:
     """Position of an entry of tools.yaml: the file, the entry's first line, the line of each key.
 
     ``tool`` is the name of the tool that the entry declares, empty where it has none.
@@ -78,7 +78,7 @@ class DeclaredTool:
     name: str
     executor: str
     fields: Mapping[str, Any]
-    source: EntrySource
+    source: _EntrySource
 
     def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
         """The tool, with its executor imported. Raises :class:`~envs.errors.WorldError`."""
@@ -102,7 +102,7 @@ class DeclaredToolSet:
 
     extension: Extension
     options: Mapping[str, object]
-    source: EntrySource
+    source: _EntrySource
 
     def tools(self, resolve_executor: ResolveExecutor) -> list[Tool]:
         """The set's tools. Raises :class:`~envs.errors.WorldError` with the line of the key."""
@@ -143,7 +143,7 @@ def _entry(entry: object, node: yaml.Node, file: Path) -> DeclaredTool | Declare
     keys = [key for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
     lines: dict[str, int] = {str(key.value): key.start_mark.line + 1 for key in keys}
     name = item.get("name")
-    source = EntrySource(
+    source = _EntrySource(
         file, node.start_mark.line + 1, lines, name if isinstance(name, str) else ""
     )
     names = [str(key.value) for key in keys]
@@ -154,7 +154,7 @@ def _entry(entry: object, node: yaml.Node, file: Path) -> DeclaredTool | Declare
     return _declared_tool(item, source)
 
 
-def _declared_set(item: Mapping[object, object], source: EntrySource) -> DeclaredToolSet:
+def _declared_set(item: Mapping[object, object], source: _EntrySource) -> DeclaredToolSet:
     """An entry with ``builtin:``: the name of a set, or names of the SQL tools themselves."""
     options = {str(key): value for key, value in item.items() if key != "builtin"}
     named = item["builtin"]
@@ -182,7 +182,7 @@ def _declared_set(item: Mapping[object, object], source: EntrySource) -> Declare
     return DeclaredToolSet(find_tool_set("sql"), options | {"tools": list(listed)}, source)
 
 
-def _declared_tool(item: Mapping[object, object], source: EntrySource) -> DeclaredTool:
+def _declared_tool(item: Mapping[object, object], source: _EntrySource) -> DeclaredTool:
     fields = cast("Mapping[str, Any]", item)
     for key in _NEEDED:
         if not isinstance(fields.get(key), str):

@@ -18,6 +18,7 @@ import synth
 from synth.config import from_dict
 from synth.core.api.episodes import RecordedTasks
 from synth.ext.exporters.exporting import export
+from synth.ext.rl.planned_tasks import PlannedTasks
 from synth.ext.rl.trl import TrlTasks
 from synth.ext.serving.environment.client import EnvClient
 from synth.ext.serving.environment.server import serve_env
@@ -95,5 +96,8 @@ def test_a_task_has_one_prompt_and_one_list_of_tools(tmp_path: Path):
         with tasks.open(prompt["task"]) as trl:
             doors["trl"] = opening(prompt["prompt"], trl.tools)
         assert tasks.environment().reset(**prompt) is None, "nothing is said that no prompt holds"
+    planned = PlannedTasks(["env=library", f"tasks.count={COUNT}", f"tasks.families=[{FAMILY}]"])
+    with planned.episode(asyncio.run(planned.task(task))) as played:
+        doors["verifiers and inspect_ai"] = opening(played.messages, played.tools)
     for name, found in doors.items():
         assert found == doors["synth run"], name

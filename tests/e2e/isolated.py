@@ -49,15 +49,20 @@ def make_environment(
     chosen = [] if python is None else ["--python", python]
     subprocess.run([uv, "venv", "-q", *chosen, home], check=True)
     made = home / "bin" / "python"
-    install = [uv, "pip", "install", "-q", "--python", made]
     for some, options in ((packages, ()), (alone, ("--no-deps",))):
-        if not some:
-            continue
-        command = [*install, *options, *some]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
+        if some:
+            install(made, some, *options)
     return made
+
+
+def install(python: Path, packages: Sequence[str], *options: str) -> None:
+    """Install packages into an environment; those that are there may change. Skips the test where
+    the packages cannot be had.
+    """
+    command = ["uv", "pip", "install", "-q", "--python", python, *options, *packages]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"the packages cannot be installed here: {done.stderr[-300:]}")
 
 
 def consume(python: Path, script: str | Path, *arguments: str | Path, **variables: str) -> str:

@@ -47,7 +47,7 @@ _numbers = itertools.count()
 
 
 @functools.cache
-def shared_engine() -> sqlalchemy.Engine:
+def _shared_engine() -> sqlalchemy.Engine:
     return make_engine(apsw_dbapi.Session(memory(), SqliteGuard(), 0))
 
 
@@ -218,7 +218,7 @@ class SqliteSandbox(Sandbox):
         self._recorder = recorder or ChangeRecorder(plan.shapes)
         self._now = julian_ms(pins.now)
         self._moment = pins.moment
-        self._engine = shared_engine()
+        self._engine = _shared_engine()
         self._session: apsw_dbapi.Session | None = None
         self._interrupter: Interrupter | None = None
         self._number = next(_numbers)

@@ -30,11 +30,11 @@ class Branching(RolloutWrapper):
         self, job: Job, context: RolloutContext, usage: PartialUsage, inner: Play
     ) -> dict[str, Any]:
         if job.branch is not None:
-            context = replace(context, model=BranchedModel(context.model, job.branch))
+            context = replace(context, model=_BranchedModel(context.model, job.branch))
         return await inner(job, context, usage)
 
 
-class BranchedModel(Model):
+class _BranchedModel(Model):
     """Plays the beginning of ``branch``, then asks ``model``, which reads that beginning as its
     own.
     """

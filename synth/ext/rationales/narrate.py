@@ -55,7 +55,7 @@ class _TurnTexts:
         }
 
 
-class NarratedModel(Model):
+class _NarratedModel(Model):
     """Plays one record back; ``name`` is the teacher's, whose words are in it."""
 
     def __init__(self, name: str, source: str, record: Record) -> None:
@@ -94,7 +94,7 @@ async def narrate(
     try:
         texts = await _texts(job, narration, context, teacher)
         record = _narrated(record_of(narration.row), texts, context.model.name)
-        model = NarratedModel(context.model.name, narration.source, record)
+        model = _NarratedModel(context.model.name, narration.source, record)
         row = await inner(job, replace(context, model=model), PartialUsage())
         if row["outcome"] != Outcome.SUCCESS or row["reward"] < narration.row["reward"]:
             reasons = [one["reason"] for one in row["verdicts"] if one["score"] != 1]

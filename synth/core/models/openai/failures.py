@@ -142,14 +142,14 @@ _EPOCH = 1e9  # seconds: a larger number is a moment, no span
 
 
 @dataclass(frozen=True, slots=True)
-class BodyError:
+class _BodyError:
     """Contents of an error body: its message and its machine-readable codes, in lower case."""
 
     message: str
     codes: frozenset[str]
 
 
-def read_error(body: bytes) -> BodyError:
+def read_error(body: bytes) -> _BodyError:
     """Return message and codes of an error body in any of the usual forms; the body's own text as a
     last resort.
     """
@@ -157,11 +157,11 @@ def read_error(body: bytes) -> BodyError:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return BodyError(_plain(text[:_MOST_OF_A_PAGE])[:_MOST_WORDS], frozenset())
+        return _BodyError(_plain(text[:_MOST_OF_A_PAGE])[:_MOST_WORDS], frozenset())
     if isinstance(value, list) and value:  # Gemini wraps the object in a list
         value = cast("list[object]", value)[0]
     if not isinstance(value, dict):
-        return BodyError(text[:_MOST_WORDS], frozenset())
+        return _BodyError(text[:_MOST_WORDS], frozenset())
     outer = cast("dict[str, object]", value)
     inner = outer.get("error")
     error = cast("dict[str, object]", inner) if isinstance(inner, dict) else outer
@@ -172,7 +172,7 @@ def read_error(body: bytes) -> BodyError:
         str(error[key]).lower() for key in ("code", "type", "status") if error.get(key) is not None
     )
     words = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
-    return BodyError(words[:_MOST_WORDS], codes)
+    return _BodyError(words[:_MOST_WORDS], codes)
 
 
 def _plain(text: str) -> str:
@@ -233,7 +233,7 @@ def failure(
     return ModelRefusedRequest(f"{message} ({mends})" if mends else message, False, status)
 
 
-def _rejects_key(status: int, body_error: BodyError) -> bool:
+def _rejects_key(status: int, body_error: _BodyError) -> bool:
     # On a 429 only a code counts: Gemini words a limit per minute as OpenAI words an empty account.
     no_credit = status < 500 and status != 429 and _NO_CREDIT.search(body_error.message) is not None
     return status in (401, 402, 403) or bool(body_error.codes & _AUTH_CODES) or no_credit
@@ -247,7 +247,7 @@ def _passing(message: str, status: int, headers: Mapping[str, str]) -> ModelErro
     return ModelError(message, retryable, status, retry_after(headers) if retryable else None)
 
 
-def filtered(status: int, body_error: BodyError) -> bool:
+def filtered(status: int, body_error: _BodyError) -> bool:
     """Tell whether a refusal concerns the prompt's content: an outcome of this rollout, not a fault
     of request or key.
     """
