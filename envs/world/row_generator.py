@@ -259,7 +259,8 @@ class MadeTable:
 def made_rows(
     tables: Sequence[Lookup | MadeTable], universe: int, random: Random
 ) -> Iterator[tuple[str, Row]]:
-    """The rows of one universe, for a seed.py to yield; parents stand before children.
+    """The rows of one universe, for a seed.py to yield; parents stand before children. Of a table
+    that is named again there are more rows.
 
     Raises Undrawable for a table whose rows cannot be drawn, or not even half of them.
     """
@@ -273,7 +274,7 @@ def made_rows(
                     rows = _TableMaker(table, universe, random, made, checker).rows()
                 except (sqlite3.Error, ArithmeticError, ValueError) as error:
                     raise Undrawable(table.name, str(error)) from error
-            made[table.name] = rows
+            made[table.name] = [*made.get(table.name, []), *rows]
             for row in rows:
                 yield table.name, row
 
@@ -291,17 +292,21 @@ class _TableMaker:
     taken: list[set[tuple[Any, ...]]] = field(default_factory=list[set[tuple[Any, ...]]])
 
     def rows(self) -> list[Row]:
-        out: list[Row] = []
+        old = self.made.get(self.table.name, [])
+        out = [*old]
         self.pools = [self._parents(link) for link in self.table.links]
         self.taken = [set() for _ in [*self.table.unique, *self.table.partial]]
+        for row in old:
+            self._take(row, [])
         for _ in range(self.table.count):
             row = next(filter(None, (self._row(out) for _ in range(TRIES))), None)
             if row is not None:
                 out.append(row)
-        if 2 * len(out) < self.table.count:
-            why = f"only {len(out)} of {self.table.count} rows meet its rules"
+        new = out[len(old) :]
+        if 2 * len(new) < self.table.count:
+            why = f"only {len(new)} of {self.table.count} rows meet its rules"
             raise ValueError(f"{why}: {self.table.rules}"[:200])
-        return out
+        return new
 
     def _parents(self, link: Link) -> list[Row]:
         """Each parent as often as it shall have rows, in any order."""

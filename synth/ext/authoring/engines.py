@@ -7,7 +7,7 @@ texts, whole numbers have 64 bits. MariaDB compares texts as SQLite does, by the
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from sqlalchemy import Engine
@@ -55,7 +55,7 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
 
 
 def _write_server_schema(
-    server: Server, tables: Sequence[LiveTable], rows: Rows, checks: dict[str, list[str]]
+    server: Server, tables: Sequence[LiveTable], rows: Rows, checks: Mapping[str, Sequence[str]]
 ) -> str:
     """CREATE TABLE for each table, parents first. ``checks`` are each table's, in SQLite.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Engine, func, select
 
@@ -15,10 +15,17 @@ _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|fk|key|code|no|nr)$|(?<=[a-z])id$")
 """The parts of a column's name that say that it refers to something."""
 
 
+SEVERAL = 4
+"""The fewest different texts that say by themselves to what they refer."""
+
+MOST = 10_000
+"""The most different texts of a column that are compared."""
+
+
 @dataclass(frozen=True, slots=True)
 class InferredKey:
     """A foreign key that nobody declared. ``values`` counts the different values of the column, all
-    of which the key holds.
+    of which the key holds; ``named`` tells that the column's name says what it refers to.
     """
 
     table: str
@@ -26,6 +33,7 @@ class InferredKey:
     target: str
     key: str
     values: int
+    named: bool = True
 
     @property
     def line(self) -> str:
@@ -33,12 +41,16 @@ class InferredKey:
         values``.
         """
         held = f"100 percent of {self.values:,} values" if self.values else "no values to compare"
-        return f"{self.table}.{self.column} -> {self.target}.{self.key}: name, {held}"
+        name = "name, " if self.named else ""
+        return f"{self.table}.{self.column} -> {self.target}.{self.key}: {name}{held}"
 
 
 def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]:
-    """The foreign keys of one column that names and values suggest, beside those declared."""
-    nouns = _nouns(tables)
+    """The foreign keys of one column that names and values suggest, beside those declared.
+
+    Without a name the values must be texts, several, and all of them in one key only.
+    """
+    nouns, texts = _nouns(tables), _Texts(tables)
     out = list[InferredKey]()
     with engine.connect() as db:
         for table in tables:
@@ -46,9 +58,12 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
             own = table.key if len(table.key) == 1 else ()
             for column in table.columns:
                 target, whole = _named(column.name, table, nouns)
-                if column.name in {*bound, *own} or target is None:
+                if column.name in {*bound, *own}:
                     continue
-                found = _held(db, table, column, target)
+                if target is None:
+                    found = texts.held(db, table, column)
+                else:
+                    found = _held(db, table, column, target)
                 out += [found] if found and (whole or found.values) else []
     return out
 
@@ -59,7 +74,11 @@ def _named(
     """The table that a column names, and whether it does with its whole name: a billing address is
     an address, a parent a row of the same table.
     """
-    words = _AROUND.sub("", spelled(column)).split("_")
+    bare = _AROUND.sub("", spelled(column))
+    for noun, target in nouns.items():
+        if spelled(column) == f"{noun}_{spelled(target.key[0])}":  # user_name, for users.name
+            bare = noun
+    words = bare.split("_")
     for start in range(len(words)):
         target = nouns.get("_".join(words[start:]))
         if target is not None:
@@ -84,7 +103,8 @@ def _held(
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
     holds each value.
     """
-    if not _AROUND.search(spelled(column.name)):
+    name = spelled(column.name)
+    if not (_AROUND.search(name) or name.endswith(f"_{spelled(target.key[0])}")):
         return None
     values = table.source.c[column.name]
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
@@ -97,6 +117,42 @@ def _held(
         if same and int(db.execute(held).scalar_one()) == given:
             return InferredKey(table.name, column.name, target.name, key.name, given)
     return None
+
+
+@dataclass
+class _Texts:
+    """The values of the keys that are texts."""
+
+    tables: Sequence[LiveTable]
+    known: dict[tuple[str, str], set[object]] = field(
+        default_factory=dict[tuple[str, str], set[object]]
+    )
+
+    def held(self, db: Connection, table: LiveTable, column: LiveColumn) -> InferredKey | None:
+        """The only key that holds all values of a column."""
+        values = self._values(db, table, column)
+        if not SEVERAL <= len(values) <= MOST:
+            return None
+        found = [
+            (target.name, key.name)
+            for target in self.tables
+            if target is not table and len(target.key) == 1
+            for key in _keys(target)
+            if values <= self._values(db, target, key)
+        ]
+        if len(found) != 1:
+            return None
+        return InferredKey(table.name, column.name, *found[0], len(values), named=False)
+
+    def _values(self, db: Connection, table: LiveTable, column: LiveColumn) -> set[object]:
+        place = (table.name, column.name)
+        if column.type != "TEXT":
+            return set()
+        if place not in self.known:
+            one = table.source.c[column.name]
+            rows = db.execute(select(one).distinct().where(one.is_not(None)).limit(MOST + 1))
+            self.known[place] = set(rows.scalars())
+        return self.known[place]
 
 
 def _keys(table: LiveTable) -> list[LiveColumn]:

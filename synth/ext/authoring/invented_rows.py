@@ -1,4 +1,5 @@
-"""Rows for tables that have none: by the role, the name and the checks of each column.
+"""Rows for tables that have none or few: like those that are there, else by the role, the name and
+the checks of each column.
 
 References lead to rows, a few parents have many rows, an end follows its start, and nothing has
 happened after the world's day. They are made up, which the account says.
@@ -10,7 +11,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from envs.ledger import Ledger
@@ -20,6 +21,7 @@ from envs.world.row_generator import (
     Choice,
     Form,
     Link,
+    Lookup,
     MadeTable,
     Maker,
     Maybe,
@@ -31,7 +33,7 @@ from envs.world.row_generator import (
     made_rows,
 )
 from synth.core.personal.guess import is_of_people
-from synth.ext.authoring.learn import fault_of, own_rows
+from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varying
 from synth.ext.authoring.learn_texts import made_texts
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
@@ -106,15 +108,37 @@ class _Inventor:
     today: dt.date
     draw: Random = field(default_factory=lambda: Random(7))
 
-    def made(self, empty: Sequence[str]) -> dict[str, MadeTable]:
+    def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
+        """The tables without rows, and more rows of those that are ``learned``."""
         order = {table.name: index for index, table in enumerate(self.tables)}
-        sizes = self._sizes(empty)
+        own = {name: len(rows) for name, rows in self.rows.by_table.items()}
+        sizes = self._sizes([name for name, count in own.items() if not count or name in learned])
+        sizes = {name: size for name, size in sizes.items() if size > own[name]}
         out = dict[str, MadeTable]()
         for table in self.tables:
-            if table.name in sizes:
+            if table.name in learned.keys() & sizes.keys():
+                out[table.name] = self._more(table, learned[table.name], sizes)
+            elif table.name in sizes:
                 later = [link for link in table.links if order[link[1]] > order[table.name]]
                 out[table.name] = self._table(table, sizes, later)
         return out
+
+    def _more(self, table: LiveTable, like: MadeTable, sizes: Mapping[str, int]) -> MadeTable:
+        """Rows to follow the table's own, and like them; some parents have many."""
+        rows, columns = self.rows.by_table[table.name], dict(like.columns)
+        for name, maker in columns.items():
+            if isinstance(maker, Serial):
+                columns[name] = Serial(0, max(int(str(row[name])) for row in rows) - len(rows))
+        links = [
+            replace(
+                link,
+                fan_out=self._link(
+                    table, (tuple(link.columns), link.table, tuple(link.parent_columns)), sizes
+                ).fan_out,
+            )
+            for link in like.links
+        ]
+        return replace(like, count=sizes[table.name] - len(rows), columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
         """More rows for tables that refer to others; not two where a parent has one at most."""
@@ -122,7 +146,8 @@ class _Inventor:
             table.name: 1 + min(3, len(table.links)) for table in self.tables if table.name in empty
         }
         whole = sum(weights.values())
-        out = {name: max(LEAST, self.wanted * weight // whole) for name, weight in weights.items()}
+        wanted = self.wanted + sum(len(self.rows.by_table[name]) for name in weights)
+        out = {name: max(LEAST, wanted * weight // whole) for name, weight in weights.items()}
         for table in self.tables:
             for columns, target, _ in table.links:
                 if table.name in out and _is_unique(table, columns):
@@ -308,16 +333,20 @@ def invent(
     rows: Rows,
     wanted: int,
     ledger: Ledger,
+    personal: Mapping[tuple[str, str], str],
 ) -> None:
-    """Add about so many rows to the tables that have none. A table for which none can be made stays
-    empty, and the account says why. ``shape`` is the tables', ``schema`` their script.
+    """Add about so many rows to the tables that have none or few. One for which none can be made
+    stays as it is, and the account says why. ``shape`` is the tables', ``schema`` their script.
     """
-    empty = [table.name for table in tables if not rows.by_table[table.name]]
-    made = _Inventor(tables, shape, rows, wanted, dt.date.fromisoformat(TODAY)).made(empty)
+    found = varying(tables, shape, rows.by_table, personal, Learned([]))
+    few = {name: one for name, one in found.items() if one.count < SMALL}
+    own = {name: len(of) for name, of in rows.by_table.items()}
+    made = _Inventor(tables, shape, rows, wanted, dt.date.fromisoformat(TODAY)).made(few)
     while made:
-        plan = [
-            made.get(table.name) or own_rows(table, rows.by_table[table.name]) for table in tables
-        ]
+        plan = list[Lookup | MadeTable]()
+        for table in tables:
+            plan.append(own_rows(table, rows.by_table[table.name]))
+            plan += [made[table.name]] if table.name in made else []
         fault = fault_of(plan, schema, 0)
         if fault is None:
             break
@@ -328,10 +357,12 @@ def invent(
     else:
         return
     counts = Counter[str]()
-    for name, row in made_rows(plan, 0, Random(0)):
-        if name in made:
+    for name, row in list(made_rows(plan, 0, Random(0))):
+        counts[name] += 1
+        if counts[name] > own[name]:
             rows.by_table[name].append(row)
-            counts[name] += 1
-    for name, count in counts.items():
+    for name in made:
+        count = counts[name] - own[name]
         ledger.found("made row", count)
-        ledger.change("made row", name, "made up: the source has none", count)
+        few_or_none = f"has {own[name]}" if own[name] else "has none"
+        ledger.change("made row", name, f"made up: the source {few_or_none}", count)

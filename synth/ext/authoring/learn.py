@@ -9,7 +9,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations
 from random import Random
 from typing import Any, TypeVar
@@ -88,18 +88,29 @@ def learn(engine: Engine, shape: Shape, personal: Personal, schema: str) -> Lear
     tables = live_tables(engine)
     checks = checks_of(engine, tables)
     rows = sample(engine, tables, ALL_ROWS).by_table
-    order = {table.name: index for index, table in enumerate(tables)}
-    lookups = _lookups(tables, shape, personal)
-    made = dict[str, MadeTable]()
     out = Learned([])
+    made = varying([replace(t, checks=checks[t.name]) for t in tables], shape, rows, personal, out)
+    return _tried(out, made, tables, rows, schema)
+
+
+def varying(
+    tables: Sequence[LiveTable],
+    shape: Shape,
+    rows: Mapping[str, Rows],
+    personal: Personal,
+    out: Learned,
+) -> dict[str, MadeTable]:
+    """The tables with rows of which others can be made up, as learned; ``out`` keeps the others."""
+    order = {table.name: index for index, table in enumerate(tables)}
+    lookups, made = _lookups(tables, shape, personal), dict[str, MadeTable]()
     for table in (one for one in tables if one.name not in lookups and rows[one.name]):
         later = [link for link in table.links if order[link[1]] > order[table.name]]
         one = _Learner(table, shape.tables[table.name], rows, personal)
         try:
-            made[table.name] = one.table(later, checks[table.name])
+            made[table.name] = one.table(later)
         except (Unlearnable, ValueError, ArithmeticError) as error:
             _keep(table.name, str(error), tables, out.kept)
-    return _tried(out, made, tables, rows, schema)
+    return made
 
 
 def _tried(
@@ -167,16 +178,16 @@ def fault_of(
     return (str(loose[0]), "its rows refer to rows that are not there") if loose else None
 
 
-def checks_of(engine: Engine, tables: Sequence[LiveTable]) -> dict[str, list[str]]:
+def checks_of(engine: Engine, tables: Sequence[LiveTable]) -> dict[str, tuple[str, ...]]:
     """The checks of each table that are about the columns which its rows are given."""
-    inspector, out = inspect(engine), dict[str, list[str]]()
+    inspector, out = inspect(engine), dict[str, tuple[str, ...]]()
     with engine.connect() as db:
         for table in tables:
             nulls = ", ".join(f"NULL AS {quoted(name)}" for name in written(table))
             texts = [str(check["sqltext"]) for check in inspector.get_check_constraints(table.name)]
-            out[table.name] = [
+            out[table.name] = tuple(
                 text for text in texts if _runs(db, f"SELECT {text} FROM (SELECT {nulls})")
-            ]
+            )
     return out
 
 
@@ -225,7 +236,7 @@ class _Learner:
         self.linked = {column for columns, _, _ in live.links for column in columns}
         self.shaped = {column.name: column for column in shape.columns}
 
-    def table(self, later: Sequence[Foreign], checks: Sequence[str]) -> MadeTable:
+    def table(self, later: Sequence[Foreign]) -> MadeTable:
         """The table; columns that refer to a ``later`` one are null."""
         empty = self._empty(later)
         kept = [link for link in self.live.links if link not in later]
@@ -244,7 +255,7 @@ class _Learner:
             links,
             mix,
             list(dict.fromkeys(unique)),
-            list(dict.fromkeys([*checks, *self._orders(free)])),
+            list(dict.fromkeys([*self.live.checks, *self._orders(free)])),
             [(list(columns), where) for columns, where in self.live.partials],
         )
 
@@ -334,7 +345,8 @@ class _Learner:
         kind, longest = self.personal.get(column), self._longest(column)
         people = [c.name for c in self.shape.of_role("person", "name") if c.name != column]
         maker = text_maker(snake(column), kind, values, people, longest)
-        words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None
+        apart = any(column in columns for columns in [self.live.key, *self.shape.uniques])
+        words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None and not apart
         return self._choice(column, values) if words else maker
 
     def _choice(self, column: str, values: Sequence[Any]) -> Choice:

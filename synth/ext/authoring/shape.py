@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from synth.ext.authoring.names import (
+    PARTICIPLE,
     Noun,
     date_verb,
     date_words,
     is_sayable,
     noun_of,
     parameter,
+    quoted,
     said,
     snake,
 )
@@ -44,6 +47,8 @@ Role = Literal[
 
 Cell = str | int | float
 
+_MARKED = re.compile(r"^(?:is|was)_")
+_STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
 _RATES = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
 
@@ -89,6 +94,21 @@ class ColumnShape:
     def is_choice(self) -> bool:
         """True for a text that is one of few states or kinds."""
         return bool(self.choices) and self.role in {"status", "category"} and self.kind == "text"
+
+    @property
+    def mark(self) -> str:
+        """The words for a flag that rows are marked with: ``public`` for ``is_public``; empty for
+        one that says what a row has or may do.
+        """
+        last = self.label.rpartition("_")[2]
+        named = _MARKED.match(self.label) or PARTICIPLE.match(last) or self.label in _STATES
+        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named
+        return _MARKED.sub("", self.label).replace("_", " ") if fits else ""
+
+    def is_set(self, alias: str) -> str:
+        """A condition in SQL that a row of the alias has this flag."""
+        name = f"{alias}.{quoted(self.name)}"
+        return name if self.kind == "boolean" else f"{name} = 1"
 
     @property
     def is_said(self) -> bool:

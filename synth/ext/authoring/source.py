@@ -203,8 +203,10 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     count = sum(map(len, rows.by_table.values()))
     ledger.use("row", count)
     empty = sum(not rows.by_table[table.name] for table in tables)
-    if part.rows is not None and 2 * count < part.rows < ALL_ROWS and 2 * empty >= len(tables):
-        found = replace(found, personal=_fill(tables, rows, part.rows - count, ledger))
+    few = part.rows is not None and 2 * count < part.rows < ALL_ROWS
+    if part.rows is not None and few and (not masked or 2 * empty >= len(tables)):
+        personal = _fill(tables, rows, part.rows - count, ledger, found.personal)
+        found = replace(found, personal=personal)
     for decision in found.decisions:
         if decision.kind is not None:
             ledger.found("personal column")
@@ -224,14 +226,18 @@ def _inferred(engine: Engine, tables: Sequence[LiveTable], part: Extract) -> lis
 
 
 def _fill(
-    tables: Sequence[LiveTable], rows: Rows, wanted: int, ledger: Ledger
+    tables: Sequence[LiveTable],
+    rows: Rows,
+    wanted: int,
+    ledger: Ledger,
+    personal: Mapping[tuple[str, str], str],
 ) -> Mapping[tuple[str, str], str]:
-    """Make up rows for the tables that have none; returns the kinds of personal columns."""
+    """Make up rows for the tables that have none or few; returns the kinds of personal columns."""
     schema = write_schema(tables)
-    empty = _load([("schema.sql", schema)])
-    shape = reflect(empty)
-    empty.dispose()
-    invent(tables, shape, schema, rows, wanted, ledger)
+    loaded = _load([("schema.sql", schema), ("seed.sql", write_seed(tables, rows))])
+    shape = reflect(loaded)
+    loaded.dispose()
+    invent(tables, shape, schema, rows, wanted, ledger, personal)
     return personal_kinds(tables, rows)
 
 

@@ -456,7 +456,7 @@ def _key(name: str) -> str:
 
 def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
-    columns = [table.column(name) for name in (*tools.updates, *tools.moves)]
+    columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
     parameters = _key_parameters(table) + [
         (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
         for c in columns

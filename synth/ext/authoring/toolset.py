@@ -28,7 +28,7 @@ FILTERS = 5
 class TableTools:
     """Names of the tools of a table, None for one that makes no sense there, and its columns.
 
-    ``moves`` are links whose column the update changes too: the row gets another parent.
+    The update changes ``moves``, too, links to another parent, and ``marks``, flags.
     """
 
     table: TableShape
@@ -43,6 +43,7 @@ class TableTools:
     given: tuple[str, ...] = ()
     updates: tuple[str, ...] = ()
     moves: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -90,19 +91,21 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     written = keyed and not _is_append_only(table.name)
     updates = tuple(column.name for column in _updatable(table)) if written else ()
     moves = tuple(_moved(table)) if written else ()
+    marks = tuple(c.name for c in table.columns if c.mark and not c.computed) if written else ()
     return TableTools(
         table=table,
         find=name(f"find_{noun.many}") if table.handle and keyed else None,
         get=name(f"get_{noun.one}") if keyed else None,
         list_=name(f"list_{noun.many}"),
         create=name(f"create_{noun.one}") if written and _creatable(table) else None,
-        update=name(f"update_{noun.one}") if updates or moves else None,
+        update=name(f"update_{noun.one}") if updates or moves or marks else None,
         filters=_filters(table),
         sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment"))[:SORTED],
         totals=tuple(c.name for c in table.of_role(*SUMMED))[:SORTED],
         given=tuple(column.name for column in _given(table)),
         updates=updates,
         moves=moves,
+        marks=marks,
     )
 
 
@@ -139,7 +142,8 @@ def _filters(table: TableShape) -> tuple[str, ...]:
     several = len(table.key) > 1
     links = [*(link.column for link in table.links), *(table.key if several else ())][:FILTERS]
     chosen = [column.name for column in table.columns if column.choices and column.role != "key"]
-    return tuple(dict.fromkeys([*links, *chosen]))[:FILTERS]
+    marked = [column.name for column in table.columns if column.mark and column.distinct == 2]
+    return tuple(dict.fromkeys([*links, *chosen, *marked]))[:FILTERS]
 
 
 def role_of(column: str) -> str:

@@ -70,7 +70,7 @@ def survey(folder: Path, options: Options) -> _Survey:
     raise OperatorError(f"the world cannot be read: {found}")
 
 
-def examine(
+def _examined(
     folder: Path, options: Options, family: str, known: _Survey, seconds: float
 ) -> _Examination:
     """Prove a family of the world in ``folder``, as `synth check` does, within ``seconds``."""
@@ -291,7 +291,7 @@ class Workbench:
         """Prove a family as it would stand in tasks.yaml. Raises :class:`Refusal`."""
         inserted = with_family(self._text(), body)
         (self._folder / FILE).write_text(inserted.text, "utf-8")
-        found = examine(self._folder, self._options, str(body["id"]), self.known, self._seconds)
+        found = _examined(self._folder, self._options, str(body["id"]), self.known, self._seconds)
         if found.cause:
             reasons = [self._shown(reason, inserted.line) for reason in found.reasons]
             raise Refusal(found.cause, reasons)

@@ -7,7 +7,14 @@ from itertools import islice
 
 from synth.ext.authoring.names import be, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
-from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, nameable, query
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    family,
+    nameable,
+    query,
+)
 from synth.ext.authoring.patterns.look_up import oracle_key
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import is_noun, role_of, role_words
@@ -150,6 +157,10 @@ def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draf
         more = f" AND {quoted(state.name)} = :wanted"
         arguments = {**arguments, state.parameter: "{wanted}"}
         rows += f" with the {state.words} {{wanted}}"
+    elif flag := next((c for name in tools.filters if (c := child.column(name)).mark), None):
+        more = f" AND {flag.is_set(quoted(child.name))}"
+        arguments = {**arguments, flag.parameter: True if flag.kind == "boolean" else 1}
+        rows += f" marked as {flag.mark}"
     return family(
         "count_children",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}{_suffix(parent, link)}",
@@ -218,8 +229,9 @@ def _comes(column: ColumnShape) -> str:
 
 
 def _sorted_by(child: TableShape, names: tuple[str, ...]) -> ColumnShape | None:
-    columns = [child.column(name) for name in names]
-    return next((c for c in columns if c.distinct > 2 and not c.nulls and c.role != "moment"), None)
+    """A column by which rows have a first: a number, else a moment."""
+    columns = sorted(map(child.column, names), key=lambda column: column.role == "moment")
+    return next((c for c in columns if c.distinct > 2 and not c.nulls), None)
 
 
 def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
@@ -242,20 +254,25 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     answer = (
         f"{parameter(noun.one)}_found" if child.name == parent.table.name else parameter(noun.one)
     )
+    latest = column.role == "moment"
+    most = f"is the latest by {column.words}" if latest else f"has the highest {column.words}"
+    first = f"the latest {column.words}" if latest else f"the highest {column.words}"
+    asked, wanted = f"its {shown.words}", {answer: shown}
+    replies = [f"It is {{{answer}}}.", f"That is {{{answer}}}."]
+    if column.is_said:  # seconds since 1970 are not
+        asked, wanted = f"{asked} and the {column.words}", wanted | {"figure": column}
+        replies = [
+            f"It is {{{answer}}}; its {column.words} {be(column.words)} {{figure}}.",
+            f"{first.capitalize()} {be(column.words)} {{figure}}: {{{answer}}}.",
+        ]
     return family(
         "greatest_child",
         f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
         f"Sort the {noun.plural_words} of one {parent.table.noun.words} by {column.words}.",
         ground,
         [
-            (
-                f"Which of the {rows} has the highest {column.words}?"
-                f" Its {shown.words} and the figure, please."
-            ),
-            (
-                f"Among the {rows}, find the one with the highest {column.words}: its"
-                f" {shown.words} and {column.words}."
-            ),
+            f"Which of the {rows} {most}? {asked.capitalize()}, please.",
+            f"Among the {rows}, find the one with {first}: {asked}.",
         ],
         [
             *parent.find(),
@@ -265,25 +282,16 @@ def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                     "order_by": column.label,
                     "descending": True,
                 },
-                "save": {
-                    answer: f"$.{noun.many}[0].{shown.label}",
-                    "figure": f"$.{noun.many}[0].{column.label}",
-                },
+                "save": {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
             },
-            {"submit": {answer: f"${answer}", "figure": "$figure"}},
-            {
-                "say": [
-                    f"It is {{{answer}}}; its {column.words} {be(column.words)} {{figure}}.",
-                    f"The highest {column.words} {be(column.words)} {{figure}}: {{{answer}}}.",
-                ]
-            },
+            {"submit": {one: f"${one}" for one in wanted}},
+            {"say": replies},
         ],
-        answer={
-            answer: {**field_of(shown), "description": f"The {shown.words} of the {noun.words}."},
-            "figure": field_of(column),
-        },
+        answer={one: field_of(of) for one, of in wanted.items()}
+        | {answer: {**field_of(shown), "description": f"The {shown.words} of the {noun.words}."}},
         oracle={
-            "figure": f"SELECT MAX({quoted(column.name)}) FROM {quoted(child.name)}"
-            f" WHERE {_where(parent, link)}"
+            one: f"SELECT {quoted(of.name)} FROM {quoted(child.name)} WHERE {_where(parent, link)}"
+            f" ORDER BY {quoted(column.name)} DESC LIMIT 1"
+            for one, of in wanted.items()
         },
     )

@@ -24,10 +24,17 @@ from synth.ext.authoring.toolset import closed, is_noun, role_of, role_words
 
 
 def change(sketch: Sketch) -> Iterator[Draft]:
-    """Set a column that needs no consent."""
+    """Set a column that needs no consent, or a flag."""
     yield from islice(
         (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=False)), 4
     )
+    rows = [Named(sketch.tools[table.name]) for table in sketch.tables]
+    flags = [
+        (row, next((c for c in map(row.table.column, row.tools.marks) if c.distinct == 2), None))
+        for row in rows
+        if nameable(row.tools)
+    ]
+    yield from islice((_mark(sketch, row, flag) for row, flag in flags if flag), 2)
 
 
 def consent(sketch: Sketch) -> Iterator[Draft]:
@@ -120,6 +127,36 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         ],
         [*steps, call, {"say": _done(words, be(column.words))}],
         **more,
+    )
+
+
+def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
+    """Mark a row that is not marked."""
+    noun, name = row.table.noun, row.col(column.name)
+    yes = True if column.kind == "boolean" else 1
+    return family(
+        "change",
+        f"{parameter(noun.one)}_{column.parameter}",
+        f"Mark {noun.words} as {column.mark}.",
+        query(
+            [f"{row.key} AS task_key", *row.select],
+            [row.source],
+            [
+                *row.conditions,
+                *open_only(sketch, row.table),
+                f"({name} IS NULL OR NOT {column.is_set(row.alias)})",
+                *not_taken(row.table, column.name, literal(yes)),
+            ],
+        ),
+        [
+            f"Please mark {row.words} as {column.mark}.",
+            f"{row.words} should be marked as {column.mark} from now on.",
+        ],
+        [
+            *row.read(),
+            {str(row.tools.update): {**row.key_arguments(), column.parameter: yes}},
+            {"say": [f"Done: {row.words} is now marked as {column.mark}."]},
+        ],
     )
 
 

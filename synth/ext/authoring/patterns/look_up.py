@@ -23,9 +23,10 @@ from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
-    """Read one or two values of a row."""
+    """Read one or two values of a row, or say whether it has a flag."""
     ranked = sorted(sketch.tables, key=lambda table: (not table.handle, -table.rows))
     yield from islice(filter(None, (_own(sketch, table) for table in ranked)), 5)
+    yield from islice(filter(None, (_flag(sketch, table) for table in ranked)), 2)
 
 
 def look_up_parent(sketch: Sketch) -> Iterator[Draft]:
@@ -75,6 +76,46 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         [*row.conditions, *(f"{row.col(c.name)} IS NOT NULL" for c in asked)],
     )
     return _ask("look_up", row, table, asked, row, ground, [*row.find()], parameter(table.noun.one))
+
+
+def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
+    row = Named(sketch.tools[table.name])
+    column = next((one for one in table.columns if one.mark and one.distinct == 2), None)
+    if not nameable(row.tools) or column is None:
+        return None
+    field, noun = column.parameter, table.noun.words
+    return family(
+        "look_up",
+        f"{parameter(table.noun.one)}_{field}",
+        f"Find {noun} and say whether it is marked as {column.mark}.",
+        query(
+            [f"{row.key} AS task_key", *row.select, f"{column.is_set(row.alias)} AS marked"],
+            [row.source],
+            [*row.conditions, f"{row.col(column.name)} IS NOT NULL"],
+        ),
+        [
+            f"Is {row.words} marked as {column.mark}?",
+            f"Please check whether {row.words} is marked as {column.mark}.",
+        ],
+        [
+            *row.find(),
+            row.get({f"{field}_found": f"$.{column.label}"}),
+            {
+                "yes": [
+                    {"submit": {field: True}},
+                    {"say": [f"Yes, {row.words} is marked as {column.mark}."]},
+                ]
+            },
+            {
+                "no": [
+                    {"submit": {field: False}},
+                    {"say": [f"No, {row.words} is not marked as {column.mark}."]},
+                ]
+            },
+        ],
+        cases={"yes": "marked", "no": "NOT marked"},
+        answer={field: {"type": "boolean", "description": f"Whether it is {column.mark}."}},
+    )
 
 
 def _hidden(row: Named) -> list[str]:

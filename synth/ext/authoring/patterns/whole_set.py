@@ -76,7 +76,9 @@ def _open(child: TableShape) -> str:
 
 
 def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    target = _target(sketch, child)
+    marks = [child.column(name) for name in sketch.tools[child.name].marks if child.single_key]
+    flags = [(flag, True if flag.kind == "boolean" else 1) for flag in marks]
+    target = _target(sketch, child) or next(iter(flags), None)
     if target is None:
         return None
     column, value = target
@@ -96,12 +98,29 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
     if shut:
         where.append(f"NOT EXISTS (SELECT 1 {rows} AND {shut})")
     key = child.key[0]
-    words = f"the {column.words} of all {noun.plural_words} {whose(parent, link)}"
+    rows = f"all {noun.plural_words} {whose(parent, link)}"
+    words = f"the {column.words} of {rows}"
+    says = [
+        f"Please set {words} to {{new_value}}.",
+        f"{words[:1].upper()}{words[1:]} should be {{new_value}} from now on. Can you see to it?",
+    ]
+    done = f"Done: {words} {be(column.words)} now {{new_value}}."
+    if column.mark:
+        says = [
+            f"Please mark {rows} as {column.mark}.",
+            f"{rows[:1].upper()}{rows[1:]} should be marked as {column.mark}.",
+        ]
+        done = f"Done: {rows} are marked as {column.mark} now."
     keys = f"{parameter(noun.one)}_keys"
     loop: Step = {
         "row": f"${keys}",
         "do": [
-            {str(tools.update): {child.parameter(key): "$row", column.parameter: "{new_value}"}}
+            {
+                str(tools.update): {
+                    child.parameter(key): "$row",
+                    column.parameter: value if column.mark else "{new_value}",
+                }
+            }
         ],
     }
     return family(
@@ -113,13 +132,7 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
             [parent.source],
             where,
         ),
-        [
-            f"Please set {words} to {{new_value}}.",
-            (
-                f"{words[:1].upper()}{words[1:]} should be {{new_value}} from now on. Can you see"
-                " to it?"
-            ),
-        ],
+        says,
         [
             *parent.find(),
             {
@@ -127,7 +140,7 @@ def _for_each(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> D
                 "save": {keys: f"$.{noun.many}[*].{child.column(key).label}"},
             },
             {"for_each": loop},
-            {"say": [f"Done: {words} {be(column.words)} now {{new_value}}."]},
+            {"say": [done]},
         ],
     )
 

@@ -134,3 +134,78 @@ def test_made_up_ends_follow_their_starts():
     assert wrong[0] > 10
     assert wrong[1] == 0
     assert wrong[2] < "2026-03-02"
+
+
+def test_keys_without_a_telling_name_are_found_by_their_texts(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE users (name TEXT PRIMARY KEY, admin SMALLINT);"
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, sender TEXT, tone TEXT);"
+        "CREATE TABLE pushers (id INTEGER PRIMARY KEY, user_name TEXT, enabled BOOLEAN);"
+        + "".join(
+            f"INSERT INTO users VALUES ('@u{n}:x', 0);"
+            f"INSERT INTO notes VALUES ({n}, '@u{n}:x', 'tone {n}');"
+            for n in range(1, 6)
+        )
+    )
+    shown = list[str]()
+    from_files([file], Extract(accept=lambda lines: bool(shown.extend(lines))))
+    assert shown == [
+        "notes.sender -> users.name: 100 percent of 5 values",
+        "pushers.user_name -> users.name: name, no values to compare",
+    ]
+
+
+def test_few_rows_become_more_like_them(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE rooms (id INTEGER PRIMARY KEY, name TEXT NOT NULL, public BOOLEAN);"
+        "CREATE TABLE visits (id INTEGER PRIMARY KEY, room_id INTEGER NOT NULL REFERENCES rooms"
+        " (id), visitor TEXT NOT NULL UNIQUE, hours INTEGER NOT NULL);"
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, room_id INTEGER REFERENCES rooms (id));"
+        + "".join(
+            f"INSERT INTO rooms VALUES ({n}, 'Room {n}0', {n % 2});"
+            f"INSERT INTO visits VALUES ({n + 4}, {n}, 'V-{n}{n}', {n});"
+            for n in range(1, 5)
+        )
+    )
+    made = drafted(from_files([file], Extract(200)))
+    assert "made up: the source has 4" in made.files["README.md"]
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+        own = db.execute("SELECT COUNT(*) FROM visits WHERE id BETWEEN 5 AND 8 AND hours = id - 4")
+        assert own.fetchone() == (4,)
+        visits, hours = db.execute("SELECT COUNT(*), MAX(hours) FROM visits").fetchone()
+        assert visits > 40
+        assert hours <= 4
+        per_room = db.execute("SELECT COUNT(*) FROM visits GROUP BY room_id").fetchall()
+        assert len(set(per_room)) > 1
+        assert not db.execute("PRAGMA foreign_key_check").fetchall()
+    whole = drafted(from_files([file]))
+    assert "made up" not in whole.files["README.md"]
+
+
+def test_a_flag_is_asked_for_counted_and_set(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE rooms (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE doors (id INTEGER PRIMARY KEY, room_id INTEGER REFERENCES rooms (id),"
+        " is_locked BOOLEAN NOT NULL, has_glass BOOLEAN NOT NULL, opened_ts BIGINT NOT NULL);"
+        + "".join(f"INSERT INTO rooms VALUES ({n}, 'Room {n}0');" for n in range(1, 5))
+        + "".join(
+            f"INSERT INTO doors VALUES ({n}, {1 + n * n % 4}, {n % 3 == 0}, 1, {1700000000 + n});"
+            for n in range(1, 30)
+        )
+    )
+    texts = {draft.id: str(draft.body) for draft in drafted(from_files([file])).drafts}
+    assert "Is door number {door} marked as locked?" in texts["look_up_door_is_locked"]
+    assert "Please mark door number {door} as locked." in texts["change_door_is_locked"]
+    assert "marked as locked" in texts["count_children_room_doors"]
+    assert (
+        "Please mark all doors of room {room} as locked." in texts["for_each_room_doors_is_locked"]
+    )
+    latest = texts["greatest_child_room_door_opened_ts"]
+    assert (
+        "Which of the doors of room {room} is the latest by opened time? Its id, please." in latest
+    )
+    assert not any("has_glass" in text or "170000" in text for text in texts.values())
