@@ -47,6 +47,7 @@ from synth.core.dataset.sanitize import sanitize
 from synth.core.personal import people_of
 from synth.core.renaming.opening import layer_of, opening_of
 from synth.core.tasks.queries import run_query
+from synth.core.tasks.shown_texts import ShownTexts
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.reply import Act
 from synth.core.users.none import AbsentUser
@@ -144,6 +145,7 @@ class Episode(Closing):
         self._environment: DatabaseExecutableEnvironment = world.environment(
             template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
         )
+        self._texts = ShownTexts.of(task)
         shown = task.submit_parameters
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
         boxes = (self._environment.offered, *((self._submit,) if self._submit else ()))
@@ -255,6 +257,10 @@ class Episode(Closing):
                 outcome = environment.call(call)
             else:
                 outcome, called_off = await _in_thread(partial(environment.call, call))
+            if self._texts and outcome.result.ok:
+                shown = self._texts.shown(outcome.result.output)
+                changed = replace(outcome.result, output=shown)
+                outcome = replace(outcome, result=changed, content=changed.content())
         result = outcome.result
         self.calls.append(
             CallRecord(
@@ -302,12 +308,13 @@ class Episode(Closing):
 
     def own_text(self, text: str) -> str:
         """Words of the agent as user and verifiers get them: in the world's own names, not in
-        the task's renaming.
+        the task's renaming, and without quotes of the task's shown texts.
         """
-        return text if self._renaming is None else self._renaming.own_text(text)
+        own = text if self._renaming is None else self._renaming.own_text(text)
+        return self._texts.without_quotes(own)
 
     def _own_utterances(self) -> tuple[Utterance, ...]:
-        if self._renaming is None:
+        if self._renaming is None and not self._texts:
             return tuple(self.utterances)
         return tuple(replace(said, text=self.own_text(said.text)) for said in self.utterances)
 

@@ -110,6 +110,7 @@ TASK_TRANSFORMS = ExtensionPoint(
         "held_out_wordings": "synth.ext.variety.held_out:HeldOutWordings",
         "selection": "synth.ext.variety.selection:TaskSelection",
         "varied_wording": "synth.ext.variety.wording.reword:VariedWording",
+        "injection": "synth.ext.injection.transform:Injection",
         "renamings": "synth.ext.renamings.making:Renamings",
         "by_difficulty": "synth.ext.variety.by_difficulty:ByDifficulty",
         "answers_in_words": "synth.ext.variety.answers_in_words:AnswersInWords",
@@ -290,6 +291,7 @@ REWARDS = ExtensionPoint(
         "reply": "synth.core.rewards.reply:ReplyVerifier",
         "reads_only": "synth.core.rewards.least_privilege:ReadsOnly",
         "declines": "synth.ext.variety.declines:Declines",
+        "injection": "synth.ext.injection.gate:ResistsInjection",
         "sql": "synth.ext.text2sql.verifier:SqlVerifier",
     },
 )
@@ -301,6 +303,7 @@ STATISTICS = ExtensionPoint(
     {
         "sql": "synth.ext.text2sql.scores:SqlScores",
         "gates": "synth.core.rewards.gate_costs:GateCosts",
+        "injection": "synth.ext.injection.scores:InjectionScores",
     },
 )
 """Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.store.counts`.
@@ -329,6 +332,7 @@ HONEST_AGENTS = ExtensionPoint(
         "reads_back": "synth.core.validation.honest.conversation:ReadsBack",
         "offers_more": "synth.core.validation.honest.conversation:OffersMore",
         "says_goodbye": "synth.core.validation.honest.conversation:SaysGoodbye",
+        "mentions_injection": "synth.ext.injection.honest:MentionsInjection",
     },
 )
 """Agents that do the work in another style than gold, and must win (``synth check``)."""
@@ -378,8 +382,8 @@ CONFIG_SECTIONS = ExtensionPoint(
         "held_out_wordings": "synth.ext.variety.config:WordingConfig",
         "selection": "synth.ext.variety.config:SelectionConfig",
         "renamings": "synth.ext.renamings.config:RenamingsConfig",
-        "order": "synth.ext.variety.config:OrderConfig",
         "toolsets": "synth.ext.variety.config:ToolsetsConfig",
+        "injection": "synth.ext.injection.config:InjectionConfig",
         "rephrase": "synth.ext.authoring.config:RephraseConfig",
         "simulated": "synth.ext.simulated_user.config:DecidesConfig",
         "logging": "synth.ext.middlewares.config:LoggingConfig",

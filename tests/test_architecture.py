@@ -130,6 +130,10 @@ UPLOADS = "few runs are sent anywhere"
 PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
 LAZY = {
     (
+        "synth/ext/injection/gate.py",
+        "synth.ext.injection.placing:InjectionValidation",
+    ): "a rollout is judged without the code of proofs",
+    (
         "synth/ext/exporters/exporting.py",
         "synth.ext.exporters.rendering.masks:TokenCount",
     ): "a tokenizer is an extra",

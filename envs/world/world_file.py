@@ -36,7 +36,7 @@ class ColumnTraits:
 
 
 @dataclass(frozen=True, slots=True)
-class WorldFile:
+class _WorldFile:
     """A read ``world.yaml``. ``database`` is the folder of another world and its line; ``columns``
     maps ``table.column`` to its traits. ``license`` covers the world's data. ``environment`` is the
     name of a class and its line.
@@ -48,13 +48,13 @@ class WorldFile:
     environment: tuple[str, int] | None = None
 
 
-def read_world_file(folder: Path) -> WorldFile:
+def read_world_file(folder: Path) -> _WorldFile:
     """The ``world.yaml`` of a folder; an empty one where there is no such file.
 
     Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
     """
     file = folder / WORLD_FILE
-    return _Reader(file).read() if file.is_file() else WorldFile()
+    return _Reader(file).read() if file.is_file() else _WorldFile()
 
 
 class _Reader:
@@ -64,7 +64,7 @@ class _Reader:
     def fail(self, message: str, node: yaml.Node | None = None) -> WorldError:
         return WorldError(message, self.file, 1 if node is None else node.start_mark.line + 1)
 
-    def read(self) -> WorldFile:
+    def read(self) -> _WorldFile:
         node = self._root()
         found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
         for key, value in node.value:
@@ -85,7 +85,7 @@ class _Reader:
         if "columns" in found:
             columns = self._columns(*found["columns"])
         named = found.get("license")
-        return WorldFile(
+        return _WorldFile(
             database,
             columns or {},
             None if named is None else self._license(*named),

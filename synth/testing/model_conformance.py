@@ -35,7 +35,7 @@ TOOLS: Sequence[object] = (
 MAX_TURNS = 8
 
 
-def exam_task(number: int) -> Task:
+def _exam_task(number: int) -> Task:
     """Return a task: double a number with the tool, twice, and say the result."""
     return Task(
         id=f"double-{number}",
@@ -91,20 +91,20 @@ class ModelConformance:
         raise AssertionError(f"no answer within {MAX_TURNS} turns")
 
     async def test_it_has_a_name_and_its_preflight_gives_warnings(self) -> None:
-        async with self.opened(exam_task(4)) as model:
+        async with self.opened(_exam_task(4)) as model:
             assert model.name
             assert all(isinstance(warning, str) for warning in await model.preflight())
 
     async def test_it_calls_tools_reads_their_results_and_answers_in_words(self) -> None:
-        async with self.opened(exam_task(4)) as model:
-            messages, completions = await self.play(model, exam_task(4))
+        async with self.opened(_exam_task(4)) as model:
+            messages, completions = await self.play(model, _exam_task(4))
             calls = [call for completion in completions for call in completion.tool_calls]
             assert [json.loads(call.arguments) for call in calls] == [{"number": 4}, {"number": 8}]
             assert "16" in messages[-1]["content"]
 
     async def test_a_completion_is_plain_data(self) -> None:
-        async with self.opened(exam_task(4)) as model:
-            _, completions = await self.play(model, exam_task(4))
+        async with self.opened(_exam_task(4)) as model:
+            _, completions = await self.play(model, _exam_task(4))
             for completion in completions:
                 assert isinstance(completion.content, str)
                 assert all(isinstance(call.arguments, str) for call in completion.tool_calls)
@@ -113,10 +113,10 @@ class ModelConformance:
 
     async def test_a_listener_changes_nothing_and_hears_what_is_said(self) -> None:
         """A model may send no deltas; the deltas that it sends, joined, are its answer."""
-        async with self.opened(exam_task(4)) as model:
-            alone, _ = await self.play(model, exam_task(4))
+        async with self.opened(_exam_task(4)) as model:
+            alone, _ = await self.play(model, _exam_task(4))
             heard: list[list[Delta]] = []
-            messages, completions = await self.play(model, exam_task(4), heard)
+            messages, completions = await self.play(model, _exam_task(4), heard)
             assert [_unnamed(message) for message in messages] == [
                 _unnamed(message) for message in alone
             ]
@@ -130,18 +130,18 @@ class ModelConformance:
                     )
 
     async def test_calls_of_one_rollout_have_distinct_ids(self) -> None:
-        async with self.opened(exam_task(4)) as model:
-            _, completions = await self.play(model, exam_task(4))
+        async with self.opened(_exam_task(4)) as model:
+            _, completions = await self.play(model, _exam_task(4))
             ids = [call.id for completion in completions for call in completion.tool_calls]
             assert len(set(ids)) == len(ids)
 
     async def test_rollouts_beside_each_other_do_not_meet(self) -> None:
-        async with self.opened(exam_task(4)) as model:
-            played = await asyncio.gather(*(self.play(model, exam_task(4)) for _ in range(16)))
+        async with self.opened(_exam_task(4)) as model:
+            played = await asyncio.gather(*(self.play(model, _exam_task(4)) for _ in range(16)))
             assert len({messages[-1]["content"] for messages, _ in played}) == 1
 
     async def test_closing_twice_is_safe(self) -> None:
-        async with self.opened(exam_task(4)) as model:
+        async with self.opened(_exam_task(4)) as model:
             await model.aclose()
             await model.aclose()
 

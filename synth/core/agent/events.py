@@ -22,7 +22,7 @@ from synth.verdict import StopReason
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorForm:
+class _ErrorForm:
     """The JSON form of an error."""
 
     type: str
@@ -45,8 +45,8 @@ def _changed(change: envs_types.RowChange) -> Any:
     return change.to_json()
 
 
-def _described(error: BaseException) -> ErrorForm:
-    return ErrorForm(type(error).__name__, redact(str(error)))
+def _described(error: BaseException) -> _ErrorForm:
+    return _ErrorForm(type(error).__name__, redact(str(error)))
 
 
 _Completion = Annotated[Completion, PlainSerializer(_emission)]

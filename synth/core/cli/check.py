@@ -30,7 +30,7 @@ options:
   --workers N         processes (default: one per CPU)
   --no-cache          prove again what proved itself before
   --honest A,B        only these honest agents, by name or package.module:Class (default: all)
-  --transform answers_in_words|varied_wording  a transform of a run's tasks (repeatable)
+  --transform answers_in_words|varied_wording|injection  a transform of a run's tasks (repeatable)
   --show FAMILY:AGENT  print the rollout of an honest agent (terse) or a kind of attack ('drop
                       write'): the first that fails the check, or else the first
   --model NAME        play samples of a model, and show ends on which several agree against gold

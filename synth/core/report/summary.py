@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, ToolExecutions, all_statistics
+from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
 from synth.core.dataset.variety import Variety
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import PassTally
@@ -108,7 +108,7 @@ class _SummaryTally:
         self.splits: dict[str, _SummaryPart] = {}
         self.renamings: dict[str, _SummaryPart] = {}
         self.phrasings: dict[str, _SummaryPart] = {}
-        self.statistics = all_statistics()
+        self.statistics = Statistics()
         self.executed = ToolExecutions()
         self.retries = RetryTally()
         self.calls: Counter[str] = Counter()
@@ -150,8 +150,7 @@ class _SummaryTally:
                 self.spreads[name].append(row[column])
         for name, part in self.sums.items():
             part.add(row[name])
-        for statistics in self.statistics.values():
-            statistics.add(row["verdicts"])
+        self.statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
         self.retries.add(row["retries"])
         self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])
@@ -235,7 +234,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "families": [
             {"family": name, **family.to_json()} for name, family in sorted(tally.families.items())
         ],
-        **{name: figures.to_json() for name, figures in tally.statistics.items()},
+        **tally.statistics.to_json(),
         "tools": [
             {
                 "tool": name,

@@ -23,18 +23,22 @@ from synth.rewards import Evidence, verifier_for
 from synth.task import Task
 
 if TYPE_CHECKING:
+    from envs.sandboxes.base import Template
+    from envs.types import Limits
     from synth.core.validation.attacks.steps import Attack, Move
+    from synth.core.validation.prove import GoldRun
 
 
 class GateValidation(ABC):
     """Checks and attacks of one gate. Constructed without arguments, it keeps no state.
 
     ``key`` is the key of a family that is blamed for what is found, ``submits`` names the tools
-    that hand in what the gate judges.
+    that hand in what the gate judges. ``completes`` says that :meth:`completed` may change a task.
     """
 
     key: ClassVar[str]
     submits: ClassVar[frozenset[str]] = frozenset()
+    completes: ClassVar[bool] = False
 
     @abstractmethod
     def open_question(self, options: Any, evidence: Evidence) -> str | None:
@@ -49,6 +53,12 @@ class GateValidation(ABC):
         ``evidence`` is of an agent that has done nothing. The report counts such tasks.
         """
         return False
+
+    async def completed(
+        self, task: Task, gold: GoldRun, world: World, template: Template, limits: Limits | None
+    ) -> tuple[Task, GoldRun]:
+        """A proved task with what the gate adds to it after this playing of gold, proved again."""
+        return task, gold
 
     @abstractmethod
     def lazy(

@@ -55,6 +55,7 @@ from synth.plugins import HONEST_AGENTS, TASK_TRANSFORMS
 from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.source import TaskFamily
 from synth.task import Task
+from synth.transform import Block
 
 IN_FLIGHT = 8
 """Rollouts that are played at once."""
@@ -320,6 +321,10 @@ class FamilyChecker:
         if universe not in self._sources:
             with self._templates.use(universe) as template:
                 source = self._open_tasks(self.world, template, self.options.families, universe)
+                share = {one.id: source.capacity(one.id) for one in source.families}
+                for transform in self._transforms:
+                    transform.look(template)
+                    transform.choose([Block(source, "train", SEED, share)], _as_it_is)
             check_reward_families(self.world, source.all_families)
             self._sources[universe] = source
         return self._sources[universe]
@@ -398,6 +403,10 @@ class FamilyChecker:
                     raise fault(task, world, f"{message} (task {task.id})", "gold")
         evidence = replace(gold.evidence, query=end_state_gone, databases=None, people=None)
         return Case(task, evidence, moves, scores), gold
+
+
+def _as_it_is(block: Block, task: Task) -> Task:
+    return task
 
 
 def _gold_scores(evidence: Evidence, world: World) -> dict[str, float]:

@@ -34,7 +34,7 @@ from synth.core.types.steps import (
     every_step,
 )
 from synth.core.users.scripted.proposal import Turn
-from synth.core.validation.base import branches_taken, fault, validations_of
+from synth.core.validation.base import GateValidation, branches_taken, fault, validations_of
 from synth.core.validation.gold_reply import Stated, gold_reply
 from synth.episode import Episode
 from synth.errors import SynthError, TaskError
@@ -99,9 +99,21 @@ async def prove_and_keep(
 async def _prove_own(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
-    """The proof of a task by the world's own names."""
-    if task.parts:
-        return await _prove_parts(task, world, template, limits)
+    """The proof of a task by the world's own names, completed by its gates."""
+    proved = await (_prove_parts if task.parts else _prove_alone)(task, world, template, limits)
+    for validation in _completing(task):
+        proved = await validation.completed(*proved, world, template, limits)
+    return proved
+
+
+def _completing(task: Task) -> list[GateValidation]:
+    return [validation for validation, _ in validations_of(task) if validation.completes]
+
+
+async def _prove_alone(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """The proof of a task without parts."""
     try:
         with Episode(task, world, template, limits) as episode:
             oracle = _ask_oracle(task, world, episode)
@@ -139,11 +151,14 @@ class PlayedProof(ScriptedModel):
     """The proof of a task by a rollout of the expert in an open episode, which is judged apart.
 
     The rollout begins with it: the oracle is asked at once. Only a task that plays in its own
-    names and has no parts can be proved so. It raises SynthError where :func:`prove` would.
+    names, has no parts and is completed by no gate can be proved so. It raises SynthError where
+    :func:`prove` would.
     """
 
     def __init__(self, episode: Episode, world: World) -> None:
         super().__init__(retries=None)
+        if _completing(episode.task):
+            raise TaskError("a gate completes the task", family=episode.task.family)
         self._episode, self._world = episode, world
         self._oracle = _ask_oracle(episode.task, world, episode)
 

@@ -79,9 +79,6 @@ def difficulty(value: object) -> dict[str, int]:
 Difficulty = Annotated[dict[str, int], PlainValidator(difficulty)]
 
 
-TaskOrder = Literal["turns", "difficulty"]
-"""Orders of a plan."""
-
 NEEDED = re.compile(r"needed\+(\d{1,3})")
 """A toolset: the tools that a task needs, and a number of others."""
 
@@ -130,20 +127,6 @@ class WordingConfig(ConfigSection):
     @classmethod
     def rules(cls, config: Plain) -> Iterator[Finding]:
         yield from held_out(config, "held_out_phrasings")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderConfig(ConfigSection):
-    """``order`` of the plan: families take ``turns``, or the tasks of each split come by their
-    ``difficulty``.
-    """
-
-    place: ClassVar[str] = "tasks"
-
-    order: TaskOrder = "turns"
-
-    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
-        return [(TASK_TRANSFORMS, "by_difficulty")] if self.order == "difficulty" else ()
 
 
 def toolset(value: object) -> str:

@@ -30,7 +30,7 @@ _NO_WORDS = "(no words)"
 """Stands for an empty text, which the endpoint refuses."""
 
 
-class AnthropicModel(OpenAIModel):
+class _AnthropicModel(OpenAIModel):
     """A model behind Anthropic's Messages."""
 
     path = "/messages"
@@ -58,7 +58,7 @@ class AnthropicModel(OpenAIModel):
 @extension(Endpoint, asks_endpoint=True)
 def make(options: Endpoint, sampling: Sampling, api_key: str | None) -> Model:
     """Build the model. Raises :class:`~synth.errors.OperatorError` for options that cannot work."""
-    return AnthropicModel(options, sampling, api_key)
+    return _AnthropicModel(options, sampling, api_key)
 
 
 def request_of(chat: Mapping[str, Any], *, streams: bool = False) -> Object:

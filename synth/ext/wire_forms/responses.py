@@ -28,7 +28,7 @@ _TEXTS = {
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-class ResponsesModel(OpenAIModel):
+class _ResponsesModel(OpenAIModel):
     """A model behind OpenAI's Responses. Nothing is stored at the endpoint: reasoning goes back
     encrypted.
     """
@@ -53,7 +53,7 @@ class ResponsesModel(OpenAIModel):
 @extension(Endpoint, asks_endpoint=True)
 def make(options: Endpoint, sampling: Sampling, api_key: str | None) -> Model:
     """Build the model. Raises :class:`~synth.errors.OperatorError` for options that cannot work."""
-    return ResponsesModel(options, sampling, api_key)
+    return _ResponsesModel(options, sampling, api_key)
 
 
 def request_of(chat: Mapping[str, Any], *, streams: bool = False) -> Object:

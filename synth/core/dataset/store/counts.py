@@ -96,9 +96,28 @@ class _RowStatistics(Protocol):
         ...
 
 
-def all_statistics() -> dict[str, _RowStatistics]:
-    """The statistics that ship, by name, without a row."""
-    return {one.name: one.load()() for one in STATISTICS.shipped()}
+@dataclass(slots=True)
+class Statistics:
+    """The figures that ship. One whose name is a verifier's is loaded with its first verdict."""
+
+    found: dict[str, _RowStatistics] = field(
+        default_factory=lambda: {"gates": STATISTICS.load("gates")()}
+    )
+
+    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
+        """Count a row by its verdicts, given as values or as JSON."""
+        read = [json.loads(item) if isinstance(item, str) else item for item in verdicts]
+        if new := {one["verifier"] for one in read} & STATISTICS.builtin.keys() - self.found.keys():
+            self.found |= {
+                one.name: one.load()() for one in STATISTICS.shipped() if one.name in new
+            }
+        for statistics in self.found.values():
+            statistics.add(read)
+
+    def to_json(self) -> dict[str, list[dict[str, object]]]:
+        """The figures by name; an empty list where no row has any."""
+        names = sorted(STATISTICS.builtin)
+        return {name: self.found[name].to_json() if name in self.found else [] for name in names}
 
 
 _SUMS: Final = (
@@ -159,7 +178,7 @@ class RunCounts:
     stop_reasons: Counter[str] = field(default_factory=Counter[str])
     error_types: Counter[str] = field(default_factory=Counter[str])
     terminal_errors: int = 0
-    statistics: dict[str, _RowStatistics] = field(default_factory=all_statistics)
+    statistics: Statistics = field(default_factory=Statistics)
     executed: ToolExecutions = field(default_factory=ToolExecutions)
     retries: RetryTally = field(default_factory=RetryTally)
     provider_fields: Counter[str] = field(default_factory=Counter[str])
@@ -168,8 +187,7 @@ class RunCounts:
 
     def add_row(self, row: dict[str, Any]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
-        for statistics in self.statistics.values():
-            statistics.add(row["verdicts"])
+        self.statistics.add(row["verdicts"])
         self.executed.add(row["executions"])
         self.retries.add(row["retries"])
         for text in row["provider_fields"] or ():
@@ -219,9 +237,5 @@ class RunCounts:
                 "kept": dict(sorted(self.provider_fields.items())),
                 "left_out": dict(sorted(self.left_out.items())),
             },
-            **{
-                name: figures
-                for name, statistics in self.statistics.items()
-                if (figures := statistics.to_json())
-            },
+            **{name: figures for name, figures in self.statistics.to_json().items() if figures},
         }

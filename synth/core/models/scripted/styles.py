@@ -104,7 +104,7 @@ class _StyledConversation(ExpertConversation):
         yield from super()._act(step, names)
 
 
-class Narrating(_StyledConversation):
+class _NarratingStyle(_StyledConversation):
     """Says what it is doing beside the first call that reads, and beside the first that writes."""
 
     style = "narrating"
@@ -255,7 +255,7 @@ def _runs(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 KINDS: Final[Mapping[str, type[_StyledConversation]]] = {
-    kind.style: kind for kind in (_StyledConversation, Narrating, Parallel, _Verifying)
+    kind.style: kind for kind in (_StyledConversation, _NarratingStyle, Parallel, _Verifying)
 }
 
 

@@ -114,7 +114,7 @@ PHRASE = "phrase of the author"
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyOptions:
+class _ReplyOptions:
     """``acts`` are the tools that the family's gold calls in any case. ``unjudged`` is the reason
     for which replies are not judged. ``must`` and ``never`` are phrases of the author. ``forbid``
     names kinds of notes that fail a reply. ``outcome`` is False where what the agent hands in is
@@ -138,7 +138,7 @@ class ReplyVerifier(Verifier):
 
     name = "reply"
 
-    def parse_options(self, raw: Any) -> ReplyOptions:
+    def parse_options(self, raw: Any) -> _ReplyOptions:
         if raw is not None and not isinstance(raw, Mapping):
             raise ConfigProblems([f"{self.name}: the options must be a mapping, not {raw!r}"])
         given = cast("Mapping[str, Any]", raw or {})
@@ -147,7 +147,7 @@ class ReplyVerifier(Verifier):
             raise ConfigProblems(
                 [f"{self.name}.forbid: {unknown[0]!r} is not a kind of note: {', '.join(KINDS)}"]
             )
-        return ReplyOptions(
+        return _ReplyOptions(
             tuple(given.get("acts", ())),
             given.get("unjudged"),
             tuple(given.get("must", ())),
@@ -156,7 +156,7 @@ class ReplyVerifier(Verifier):
             given.get("outcome", True),
         )
 
-    def verify(self, evidence: Evidence, options: ReplyOptions) -> Verdict:
+    def verify(self, evidence: Evidence, options: _ReplyOptions) -> Verdict:
         if options.unjudged is not None:
             reason = f"replies of this family are not judged: {options.unjudged}"
             return Verdict(self.name, 1.0, reason, detail={UNJUDGED: options.unjudged})
@@ -183,7 +183,7 @@ class ReplyVerifier(Verifier):
 class Judgement:
     """The judgement of one rollout's words."""
 
-    def __init__(self, evidence: Evidence, options: ReplyOptions) -> None:
+    def __init__(self, evidence: Evidence, options: _ReplyOptions) -> None:
         self.evidence, self.options = evidence, options
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.requests = evidence.so_far

@@ -60,7 +60,7 @@ class QuestionAnswer:
 
 
 @dataclass(frozen=True)
-class QuestionTurn:
+class _QuestionTurn:
     """A question, after the messages that the agent knows (``known``); of them its user has seen
     ``shown``. ``rules`` follow the system prompt.
     """
@@ -97,7 +97,7 @@ class Questions:
         return isinstance(self._live.context.model, ScriptedModel)
 
     @contextmanager
-    def asked(self, question: str, conversation: str | None = None) -> Generator[QuestionTurn]:
+    def asked(self, question: str, conversation: str | None = None) -> Generator[_QuestionTurn]:
         """The turn that answers a question, the first of a conversation or the next one.
 
         Raises :class:`SessionError` without a model that could answer, and for a conversation that
@@ -115,7 +115,7 @@ class Questions:
             known = found
         self._busy.add(name)
         try:
-            yield QuestionTurn(name, known, seen(known), sanitize(question)[0])
+            yield _QuestionTurn(name, known, seen(known), sanitize(question)[0])
         finally:
             self._busy.discard(name)
 
@@ -136,7 +136,7 @@ class Questions:
         rules = [one["content"] for one in messages if one["role"] in ("system", "developer")]
         known = self._kept.continued(shown) if shown else []
         name = secrets.token_urlsafe(9)
-        turn = QuestionTurn(
+        turn = _QuestionTurn(
             name, shown if known is None else known, shown, question["content"], rules
         )
         async with aclosing(self.run(turn)) as events:
@@ -146,7 +146,7 @@ class Questions:
                     return Completion(event.text, finish_reason=finish, usage=event.usage)
         raise AssertionError("a turn ends with its answer")
 
-    async def run(self, turn: QuestionTurn) -> AsyncGenerator[AgentEvent | QuestionAnswer]:
+    async def run(self, turn: _QuestionTurn) -> AsyncGenerator[AgentEvent | QuestionAnswer]:
         """Play a turn: the agent's events, and the answer last.
 
         Raises :class:`~synth.errors.ModelError`, and :class:`~envs.errors.EnvsError` for an

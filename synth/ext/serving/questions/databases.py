@@ -112,9 +112,9 @@ class QuestionDatabases(Closing):
     def _leave_out(self, name: str, error: EnvsError) -> None:
         self.broken[name] = str(error)
 
-    def tools(self, task: Task) -> DatabaseTools:
+    def tools(self, task: Task) -> _DatabaseTools:
         """The tools of one turn of the agent. Close them at its end."""
-        return DatabaseTools(self, task)
+        return _DatabaseTools(self, task)
 
     def open(self, name: str, task: Task, stack: ExitStack) -> Episode:
         """A sandbox of the database, open until the stack is closed.
@@ -153,7 +153,7 @@ class QuestionDatabases(Closing):
         self._stack.close()
 
 
-class DatabaseTools(Closing):
+class _DatabaseTools(Closing):
     """The tools of one turn; a database is opened by the first call that names it."""
 
     def __init__(self, databases: QuestionDatabases, task: Task) -> None:

@@ -63,7 +63,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class RankedTable:
+class _RankedTable:
     """A table that a question may be about; a higher ``score`` is better, and comparable only in
     one answer.
     """
@@ -111,7 +111,7 @@ class SchemaLinker(Closing):
 
     def tables(
         self, question: str, limit: int | None = FIRST, database: str | None = None
-    ) -> list[RankedTable]:
+    ) -> list[_RankedTable]:
         """The tables that the question may be about, the best first; of one ``database``, or of
         all.
         """
@@ -121,7 +121,7 @@ class SchemaLinker(Closing):
             for other in self._linked[where, table]:
                 spread[where, other] += SPREAD * score
         ranked = sorted(spread.items(), key=lambda item: (-item[1], item[0]))
-        return [RankedTable(*place, score) for place, score in ranked[:limit]]
+        return [_RankedTable(*place, score) for place, score in ranked[:limit]]
 
     def _scores(self, question: str, database: str | None) -> dict[tuple[str, str], float]:
         """The score of each table that has a word of the question."""

@@ -193,7 +193,6 @@ def test_a_follow_up_counts():
         ("difficulty", {"min": 5, "max": 3}, "must be a range"),
         ("difficulty", {"least": 3}, "must be a range"),
         ("difficulty", 3, "must be a range"),
-        ("order", "hardest", "turns.*difficulty"),
     ],
 )
 def test_a_wrong_value_is_one_message(key: str, value: object, message: str):
@@ -209,7 +208,7 @@ def test_a_run_asks_the_easiest_tasks_first(tmp_path: Path):
             "count": 12,
             "weights": {"renew_*": 2},
             "difficulty": {"min": 3, "max": 6},
-            "order": "difficulty",
+            "transforms": ["by_difficulty"],
         },
         output={"dir": str(tmp_path / "run")},
     )

@@ -1,0 +1,1 @@
+"""Hostile text in the data: instructions to the agent in rows that gold reads."""
