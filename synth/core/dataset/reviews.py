@@ -55,9 +55,12 @@ class Reviews:
             found.rows.setdefault(review.trajectory_id, {})[review.reviewer] = review
         return found
 
-    def of(self, trajectory_id: str) -> dict[str, str | None]:
-        """The columns of a row: the verdict on which all agree, or ``disputed``; all notes."""
-        said = self.rows.get(trajectory_id, {}).values()
+    def of(self, trajectory_id: str, reviewer: str | None = None) -> dict[str, str | None]:
+        """The columns of a row: the verdict on which all agree, or ``disputed``; all notes. For one
+        ``reviewer`` only what they say themselves.
+        """
+        every = self.rows.get(trajectory_id, {}).values()
+        said = [one for one in every if reviewer in (None, one.reviewer)]
         verdicts = {one.verdict for one in said if one.verdict}
         notes = [one.note for one in said if one.note]
         verdict = DISPUTED if len(verdicts) > 1 else next(iter(verdicts), None)
@@ -79,7 +82,7 @@ class Reviews:
         counts = Counter(verdict for one in self.rows if (verdict := self.of(one)["review"]))
         pairs = [pair for said in self.rows.values() for pair in _pairs(said)]
         agreed = sum(one == other for one, other in pairs)
-        reviewers = {name for said in self.rows.values() for name in said}
+        reviewers = {n for said in self.rows.values() for n, one in said.items() if one.verdict}
         return {
             "verdicts": dict(counts.most_common()),
             "reviewers": len(reviewers),

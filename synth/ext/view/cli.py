@@ -50,8 +50,6 @@ INDEX_COLUMNS = (
     "notes",
     "executions",
     "verdicts",
-    "review",
-    "review_note",
 )
 
 ASK_CHARACTERS = 160
@@ -61,8 +59,8 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class ViewServer:
-    """Serves one or two runs, and writes down what ``reviewer`` says of their rows. ``token`` is
-    drawn anew for each server unless it is given.
+    """Serves one or two runs, and writes down what ``reviewer`` says of their rows, who sees no
+    other's review. ``token`` is drawn anew for each server unless it is given.
 
     It listens on 127.0.0.1 only, and every request must carry the token of the printed address. The
     index of all rows (a few hundred bytes each) goes to the page at once; transcripts are read from
@@ -136,7 +134,7 @@ class ViewServer:
         said = await request.json()
         review = Review(trajectory, self.reviewer, said["verdict"], said["note"])
         await asyncio.to_thread(add_review, path, review)
-        return _json(Reviews.read(path).of(trajectory))
+        return _json(Reviews.read(path).of(trajectory, self.reviewer))
 
     async def _row(self, request: web.Request) -> web.Response:
         run = self._run_of(request)
@@ -153,12 +151,14 @@ class ViewServer:
         runs: list[object] = []
         rows: list[object] = []
         for number, path in enumerate(self.paths):
-            prompts = read_prompts(path / "tasks.parquet")
+            prompts, reviews = read_prompts(path / "tasks.parquet"), Reviews.read(path)
             levels = read_levels(path / "tasks.parquet")
             with Dataset.open(path) as dataset:
                 runs.append(describe(dataset))
                 rows += [
-                    {**_indexed(row, number, prompts), "level": level(levels, row["task_id"])}
+                    _indexed(row, number, prompts)
+                    | {"level": level(levels, row["task_id"])}
+                    | reviews.of(row["trajectory_id"], self.reviewer)
                     for row in dataset.rows(columns=INDEX_COLUMNS)
                 ]
         return {"runs": runs, "rows": rows, "prompts": [], "tools": [], "tasks": {}}
@@ -169,7 +169,8 @@ class ViewServer:
             row = dataset.find(trajectory)
         if "messages" not in row:  # a rollout that infrastructure broke
             return None
-        shown = payload.row(row, run)
+        own = Reviews.read(self.paths[run]).of(trajectory, self.reviewer)
+        shown = payload.row(row | own, run)
         tasks = gold_ends(self.paths[run], {str(row["task_id"])})
         return {
             "row": shown,
@@ -229,8 +230,6 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "parent": row["parent_id"],
         "branch_step": row["branch_step"],
         "reply_notes": row["notes"],
-        "review": row["review"],
-        "review_note": row["review_note"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],

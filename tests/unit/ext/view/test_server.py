@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from synth.core.dataset.reviews import Reviews
 from synth.ext.view.cli import ViewServer
 from tests.sample_rows import all_kinds, error_row, write_run
 
@@ -106,3 +107,23 @@ async def test_the_index_says_why_a_row_failed(server: ViewServer):
     reasons = {row["outcome"]: row["why"] for row in index["rows"]}
     assert reasons["success"] == ""
     assert reasons["unscored"] == "user: the user gave the wrong date"
+
+
+async def test_a_reviewer_sees_and_takes_back_their_own_word_only(tmp_path: Path):
+    """Issue 38: a second key on a row that another had accepted took a word back that nobody gave."""
+    run = write_run(tmp_path / "ehr", all_kinds())
+    shown: list[tuple[str | None, str | None]] = []
+    for reviewer, note in (("ann", "right"), ("bob", "")):
+        server = ViewServer([run], reviewer=reviewer)
+        await server.start()
+        _, index = await get(server, f"/api/index?token={server.token}")
+        first = index["rows"][0]
+        _, answer = await get(server, f"/api/row/0/{first['id']}?token={server.token}")
+        shown += [(one["review"], one["review_note"]) for one in (first, answer["row"])]
+        address = f"http://127.0.0.1:{server.port}/api/review/0/{first['id']}?token={server.token}"
+        said = {"verdict": "accept", "note": note}
+        async with aiohttp.ClientSession() as session, session.post(address, json=said) as reply:
+            assert await reply.json() == {"review": "accept", "review_note": note or None}
+        await server.stop()
+    assert shown == [(None, None)] * 4
+    assert Reviews.read(run).summary()["agreed"] == 1
