@@ -7,11 +7,10 @@ Its user brings the requests one after another. Each part is judged as the task 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from synth.core.foundation.hashing import canonical
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.reply import GoldReply
 from synth.core.types.steps import CallStep, FollowUpStep, Step, every_step, rewritten
@@ -34,29 +33,28 @@ def joined_gold(parts: Sequence[Task]) -> list[Step]:
     return steps
 
 
-def without_repeats(steps: Sequence[Step], writers: Collection[str]) -> list[Step]:
-    """Steps without the reads whose result is known from an earlier request: the same call, and no
-    write since. ``writers`` are the tools that may change rows.
+def without_repeats(steps: Sequence[Step], reads: Mapping[int, str]) -> list[Step]:
+    """Steps without the reads whose result is known. ``reads`` holds call and result of each step
+    that read, by its ``id``: the later of two alike tells nothing new.
     """
     out: list[Step] = []
     places: dict[str, int] = {}
     saved: Counter[str] = Counter()
     for step in steps:
-        inner = [one for one in every_step([step]) if isinstance(one, CallStep)]
-        if any(one.tool in writers and one.fails is None for one in inner):
-            places.clear()
-        elif isinstance(step, CallStep) and step.fails is None:
-            own = [dict(step.arguments), dict(step.save)]
-            place = places.get(key := canonical([step.tool, own[0]]))
-            if place is not None and not names_in(own, "$"):
+        read = reads.get(id(step))
+        if isinstance(step, CallStep) and read is not None:
+            place = places.get(read)
+            if place is not None and not names_in(dict(step.save), "$"):
                 earlier = cast("CallStep", out[place])
                 same = {name for name, path in step.save.items() if earlier.save.get(name) == path}
                 if all(saved[name] == (1 if name in same else 0) for name in step.save):
                     saved.update(step.save.keys() - earlier.save.keys())
                     out[place] = replace(earlier, save={**earlier.save, **step.save})
                     continue
-            places[key] = len(out)
-        saved.update(name for one in inner for name in one.save)
+            places[read] = len(out)
+        saved.update(
+            name for one in every_step([step]) if isinstance(one, CallStep) for name in one.save
+        )
         out.append(step)
     return out
 

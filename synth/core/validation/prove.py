@@ -5,6 +5,7 @@ A run proves each of its tasks once, before any row of it lands; ``synth check``
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from envs.types import Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.foundation.hashing import canonical
 from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
@@ -182,31 +184,50 @@ async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
     """Prove each part of a composed task alone, then play the whole: the same branches are taken,
-    all gates of all parts are passed, and no row is changed for two of them.
+    all gates of all parts are passed, and no row is changed for two of them. It is played again
+    without the reads that told nothing new.
     """
     parts = [await prove(part, world, template, limits) for part in task.parts]
-    writers = {tool.name for tool in world.tools if not tool.read_only}
-    joined = joined_gold(task.parts)
-    steps = without_repeats(joined, writers)
-    whole = replace(task, parts=tuple(parts), gold=steps)
-    async with playing(whole, world, template, limits) as gold:
+    whole = replace(task, parts=tuple(parts), gold=joined_gold(task.parts))
+    whole, gold = await _prove_whole(whole, world, template, limits)
+    if whole.gold != joined_gold(parts):
+        raise _conflict(task, "one request changes what another one comes to")
+    shorter = without_repeats(whole.gold, _reads(gold, world))
+    if len(shorter) == len(whole.gold):
+        return whole, gold
+    return await _prove_whole(replace(whole, gold=shorter), world, template, limits)
+
+
+async def _prove_whole(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """Play a composed task whose parts are proved."""
+    async with playing(task, world, template, limits) as gold:
         for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
             if message := _deviation(outcome, step):
                 raise _conflict(task, message)
         if gold.run.stop_reason not in FINISHED:
             raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
-        if message := _other_wishes(whole, gold):
+        if message := _other_wishes(task, gold):
             raise _conflict(task, message)
-        alone = joined_gold(parts)
-        if branches_taken(joined, gold.taken) != alone:
-            raise _conflict(task, "one request changes what another one comes to")
-        whole = replace(whole, gold=branches_taken(steps, gold.taken))
-        whole = replace(whole, end=joined_end(parts, _end_of(gold, {})))
+        whole = replace(task, gold=branches_taken(task.gold, gold.taken))
+        whole = replace(whole, end=joined_end(task.parts, _end_of(gold, {})))
         if row := shared_row(replace(gold.evidence, task=whole)):
             raise _conflict(task, f"two requests change {row}")
         if message := shortfall(whole, gold, world):
             raise _conflict(task, f"gold does not earn the full reward: {message}")
     return whole, gold
+
+
+def _reads(gold: GoldRun, world: World) -> Mapping[int, str]:
+    """Call and result of each step that read once, by its ``id``."""
+    readers = {tool.name for tool in world.tools if tool.read_only}
+    times = Counter(map(id, gold.steps))
+    return {
+        id(step): canonical([step.tool, outcome.arguments, outcome.content])
+        for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True)
+        if step.tool in readers and step.fails is None and times[id(step)] == 1
+    }
 
 
 class _Refuted(SynthError):

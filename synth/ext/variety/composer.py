@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
-from synth.core.tasks.parts import without_repeats
 from synth.ext.variety.composition import compose, setting, shared_form
 from synth.source import TaskPool
 from synth.task import Task
@@ -59,11 +58,6 @@ class Composer:
     firsts: Sequence[tuple[str, int]] | None = None
     wanted: Callable[[Task], bool] | None = None
     later: Mapping[str, float] | None = None
-
-    @cached_property
-    def _writers(self) -> frozenset[str]:
-        """The tools of the world that may change rows."""
-        return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
 
     @cached_property
     def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
@@ -158,7 +152,6 @@ class Composer:
                 parts = [first, *later]
                 if shared_form(parts)[0]:
                     task = compose(parts, self.seed)
-                    task = replace(task, gold=without_repeats(task.gold, self._writers))
                     if self.wanted is None or self.wanted(task):
                         yield task
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from envs.tools.tool import Tool
 from synth.core.foundation.hashing import derive_seed
 from synth.core.rewards.process_gates import ReadBefore, tool_of
-from synth.core.tasks.parts import joined_gold, without_repeats
+from synth.core.tasks.parts import joined_gold
 from synth.core.types.checks import EndRules, Gate
 from synth.core.types.steps import CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import role_of
@@ -103,10 +103,10 @@ class Toolsets(TaskTransform):
 
     def _whole(self, task: Task, parts: Sequence[Task]) -> Task:
         """A composed task of other parts."""
-        writers = {tool.name for tool in self._tools.values() if not tool.read_only}
         gates = list({str(gate.to_json()): gate for part in parts for gate in part.gates}.values())
-        gold = without_repeats(joined_gold(parts), writers)
-        return replace(task, parts=tuple(parts), gates=gates, gold=gold, user=role_of(parts))
+        return replace(
+            task, parts=tuple(parts), gates=gates, gold=joined_gold(parts), user=role_of(parts)
+        )
 
 
 def _declined(task: Task, words: str) -> Task:

@@ -85,6 +85,25 @@ def test_people_who_are_signed_in_do_not_share_a_conversation(pool: FamilyTasks)
     assert setting(task) != setting(replace(task, system=f"{task.system}\n\nSigned in: Ada."))
 
 
+def test_what_was_read_is_not_read_again_after_a_write_elsewhere(
+    world: World, template: Template, pool: FamilyTasks
+):
+    loans = [pool.task("lend_book", place, 7) for place in range(pool.capacity("lend_book"))]
+    renewals = [pool.task("renew_all", place, 7) for place in range(pool.capacity("renew_all"))]
+    first, second = next(
+        (renewal, loan)
+        for renewal in renewals
+        for loan in loans
+        if loan.case == "free" and loan.slots["name"] == renewal.slots["name"]
+    )
+    task, gold = asyncio.run(prove_and_keep(compose([first, second], 7), world, template))
+    tools = [outcome.call.name for outcome in gold.run.outcomes]
+    assert (tools.count("find_member"), tools.count("list_loans"), tools.count("lend")) == (1, 1, 1)
+    assert tools.index("renew") < tools.index("find_book")
+    moves = moves_of(gold.run)
+    assert reward_of(Attack("gold", "", moves), task, world, template) == 1.0
+
+
 def test_every_request_has_to_be_done(world: World, template: Template, pool: FamilyTasks):
     task, gold = asyncio.run(prove_and_keep(composed(pool), world, template))
     moves = moves_of(gold.run)
