@@ -30,16 +30,18 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 VERIFIERS, INSPECT = "verifiers==0.4.0", "inspect-ai==0.3.285"
 COUNT = 6
+EXTENSIONS = ROOT / "examples" / "extensions"
 CALLS = [
     ToolCall("bad_json", "find_customer", '{"name": '),
     ToolCall("a_list", "find_customer", "[1, 2]"),
     ToolCall("bad_types", "find_customer", '{"name": {"first": []}, "other": null}'),
+    ToolCall("no_name", "", "{}"),
     ToolCall("unknown", "fly_to_the_moon", "{}"),
 ]
 """Calls that no tool takes."""
 
-Rewards = Mapping[str, tuple[float, Mapping[str, float]]]
-"""The reward of each task, and the score of each verifier."""
+Played = tuple[str, float, Mapping[str, float]]
+"""The task of a rollout, its reward, and the score of each verifier."""
 
 
 class Mixed(Expert):
@@ -80,52 +82,56 @@ def with_verifiers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def with_inspect(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of an environment with inspect_ai and synth."""
-    return make_environment(
-        tmp_path_factory.mktemp("inspect") / "venv", (INSPECT, str(ROOT), "psycopg[binary]")
-    )
+    return make_environment(tmp_path_factory.mktemp("inspect") / "venv", (INSPECT, str(ROOT)))
 
 
-def play_by_synth(overrides: list[str], model: str, home: Path) -> Rewards:
+def play_by_synth(overrides: list[str], model: str, home: Path) -> list[Played]:
     url = f"model.base_url={model}"
     asked = ("model=openai", "model.name=expert", url, "model.api_key_env=null", "runtime=inline")
     done = synth("run", *overrides, *asked, "output.dir=run", cwd=home)
     assert done.returncode == 0, done.stderr
-    return {
-        row["task_id"]: (
+    return [
+        (
+            row["task_id"],
             row["reward"],
             {one["verifier"]: one["score"] for one in row["verdicts"] if one["score"] is not None},
         )
         for row in Dataset.open(home / "run").rows()
-    }
+    ]
 
 
-def play_by_verifiers(python: Path, overrides: list[str], model: str, home: Path) -> Rewards:
+def play_by_verifiers(
+    python: Path, overrides: list[str], model: str, home: Path, samples: int = 1
+) -> list[Played]:
     run(
         [
             *(python.with_name("vf-eval"), "synth-worlds", "--model", "expert"),
             *("--env.taskset.overrides", json.dumps(overrides), "--client.base-url", model),
             *("--client.api-key-var", "ANY_KEY", "--output-dir", "out", "--push", "false"),
-            *("--rich", "None"),
+            *("--rich", "None", "--num-rollouts", str(samples)),
         ],
         home,
         ANY_KEY="unused",
     )
     [file] = (home / "out").glob("*/traces.jsonl")
-    found: dict[str, tuple[float, Mapping[str, float]]] = {}
+    found: list[Played] = []
     for episode in map(json.loads, file.read_text().splitlines()):
         [trace] = episode["traces"]
         assert not episode["errors"] + trace["errors"], trace["errors"]
         reward = trace["rewards"]["synth"]["score"]
-        found[trace["task"]["key"]] = reward, trace["metrics"]
+        found.append((trace["task"]["key"], reward, trace["metrics"]))
     return found
 
 
-def play_by_inspect(python: Path, task: str, overrides: list[str], url: str, home: Path) -> Rewards:
+def play_by_inspect(
+    python: Path, task: str, overrides: list[str], url: str, home: Path, samples: int = 1
+) -> list[Played]:
     options = [part for one in overrides for part in ("-T", one)]
     run(
         [
             *(python.with_name("inspect"), "eval", task, "--model", "openai-api/local/expert"),
             *(*options, "--display", "none", "--log-format", "json", "--log-dir", "log"),
+            *("--epochs", str(samples)),
         ],
         home,
         LOCAL_API_KEY="unused",
@@ -134,12 +140,12 @@ def play_by_inspect(python: Path, task: str, overrides: list[str], url: str, hom
     [file] = (home / "log").glob("*.json")
     log = json.loads(file.read_text())
     assert log["status"] == "success", log.get("error")
-    found: dict[str, tuple[float, Mapping[str, float]]] = {}
+    found: list[Played] = []
     for sample in log["samples"]:
         score = sample["scores"]["verdicts"]
         lines = [line.split(": ")[:2] for line in score["explanation"].splitlines()]
         scores = {name: float(text.split()[0]) for name, text in lines}
-        found[sample["id"]] = score["value"], scores
+        found.append((sample["id"], score["value"], scores))
     return found
 
 
@@ -157,22 +163,48 @@ def run(command: list[Any], home: Path, **variables: str) -> subprocess.Complete
     return done
 
 
+def proved(planned: PlannedTasks) -> list[Task]:
+    async def prove() -> list[Task]:
+        return [await planned.task(task.id) for task in planned.tasks]
+
+    return asyncio.run(prove())
+
+
+def by_task(played: list[Played]) -> dict[str, Played]:
+    assert len({task for task, _, _ in played}) == len(played)
+    return {one[0]: one for one in played}
+
+
 def test_each_runner_gives_the_reward_of_synth_run(
     with_verifiers: Path, with_inspect: Path, tmp_path: Path
 ):
     overrides = ["env=shop", f"tasks.count={COUNT}", "seed=5"]
-    planned = PlannedTasks(overrides)
-
-    async def proved() -> list[Task]:
-        return [await planned.task(task.id) for task in planned.tasks]
-
-    with endpoint(Mixed(asyncio.run(proved()))) as url:
-        expected = play_by_synth(overrides, url, tmp_path)
-        by_verifiers = play_by_verifiers(with_verifiers, overrides, url, tmp_path / "verifiers")
-        by_inspect = play_by_inspect(
+    tasks = proved(PlannedTasks(overrides))
+    with endpoint(Mixed(tasks)) as url:
+        expected = by_task(play_by_synth(overrides, url, tmp_path))
+        verifiers = play_by_verifiers(with_verifiers, overrides, url, tmp_path / "verifiers")
+        inspect = play_by_inspect(
             with_inspect, "synth/shop", overrides[1:], url, tmp_path / "inspect"
         )
-    rewards = [expected[task.id][0] for task in planned.tasks]
-    assert rewards == [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
-    assert by_verifiers == expected
-    assert by_inspect == expected
+    assert [expected[task.id][1] for task in tasks] == [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
+    assert by_task(verifiers) == expected
+    assert by_task(inspect) == expected
+
+
+def test_parallel_rollouts_in_a_world_of_a_package_share_nothing(
+    with_verifiers: Path, with_inspect: Path, tmp_path: Path
+):
+    """Each of four rollouts of a task changes the same row, and each finds it as it was."""
+    for python in (with_verifiers, with_inspect):
+        install(python, (str(EXTENSIONS / "package"),), "--no-deps")
+    tasks = proved(PlannedTasks([f"env.path={EXTENSIONS / 'world'}", "tasks.count=2"]))
+    overrides = ["env.name=shelves", "tasks.count=2"]
+    with endpoint(Expert(tasks)) as url:
+        for played in (
+            play_by_verifiers(with_verifiers, overrides, url, tmp_path / "verifiers", samples=4),
+            play_by_inspect(
+                with_inspect, "synth/world", overrides, url, tmp_path / "inspect", samples=4
+            ),
+        ):
+            assert [reward for _, reward, _ in played] == [1.0] * 8
+            assert len({task for task, _, _ in played}) == 2

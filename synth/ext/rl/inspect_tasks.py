@@ -13,13 +13,15 @@ from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai._util.package import get_installed_package_name
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageSystem, ChatMessageUser, execute_tools
+from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, execute_tools
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolCall, ToolDef, ToolParams
 
 from envs.errors import EnvsError
+from envs.tools.tool import NAME
 from envs.types import ToolCall as OwnCall
+from synth.core.agent.memory import UNNAMED
 from synth.core.config.overrides import override_lines
 from synth.core.foundation.shipped import world_names
 from synth.core.renaming.opening import opening_of
@@ -63,12 +65,10 @@ class _Rollouts:
 
     def __init__(self, planned: PlannedTasks) -> None:
         self.planned = planned
-        self.episodes: dict[str, Episode] = {}
-        self.resources: dict[str, ExitStack] = {}
+        self.open: dict[str, tuple[Episode, ExitStack]] = {}
 
     async def close(self, state: TaskState) -> None:
-        self.episodes.pop(state.uuid, None)
-        self.resources.pop(state.uuid, ExitStack()).close()
+        self.open.pop(state.uuid, (None, ExitStack()))[1].close()
 
 
 @solver(name="sandbox")
@@ -76,10 +76,9 @@ def _sandbox(rollouts: _Rollouts) -> Solver:
     """Opens the task's sandbox and offers its tools, to any solver."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        proved = await rollouts.planned.task(str(state.sample_id))
-        held = rollouts.resources[state.uuid] = ExitStack()
-        opening = rollouts.planned.episode(proved)
-        episode = rollouts.episodes[state.uuid] = held.enter_context(opening)
+        proved, held = await rollouts.planned.task(str(state.sample_id)), ExitStack()
+        episode = held.enter_context(rollouts.planned.episode(proved))
+        rollouts.open[state.uuid] = episode, held
         state.tools = [_tool(episode, **one["function"]).as_tool() for one in episode.tools]
         return state
 
@@ -91,7 +90,7 @@ def _converse(rollouts: _Rollouts) -> Solver:
     """The agent of ``synth run``: its calls go to the world, its words to the scripted user."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        episode = rollouts.episodes[state.uuid]
+        episode, _ = rollouts.open[state.uuid]
         limits = rollouts.planned.limits.for_requests(episode.task.request_count)
         for _ in range(limits.max_turns):
             state = await generate(state, tool_calls="none")
@@ -102,10 +101,11 @@ def _converse(rollouts: _Rollouts) -> Solver:
             if message.tool_calls:
                 episode.utter(message.text)
                 for call in message.tool_calls[:room]:
+                    if not NAME.fullmatch(call.function):
+                        call.function = UNNAMED  # endpoints refuse a history with such a name
                     tool = _tool(episode, call.function, call.function, {}, call)
-                    one = message.model_copy(
-                        update={"tool_calls": [replace(call, parse_error=None)]}
-                    )
+                    parsed = [replace(call, parse_error=None)]
+                    one = ChatMessageAssistant(content="", tool_calls=parsed)
                     state.messages += (await execute_tools([one], [tool])).messages
                 if len(message.tool_calls) > room:
                     break
@@ -120,13 +120,13 @@ def _converse(rollouts: _Rollouts) -> Solver:
 
 @scorer(metrics=[mean(), stderr()], name="verdicts")
 def _verdicts(rollouts: _Rollouts) -> Scorer:
-    """The reward; the explanation has each verifier's finding."""
+    """The reward, NaN without a completion or a verdict; the explanation has the findings."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        judged = await rollouts.episodes[state.uuid].scored()
+        judged = await rollouts.open[state.uuid][0].scored()
         said = "\n".join(f"{one.verifier}: {one.score} {one.reason}" for one in judged.verdicts)
-        value = float("nan") if judged.reward is None else judged.reward
-        return Score(value=value, explanation=said)
+        reward = judged.reward if any(one.role == "assistant" for one in state.messages) else None
+        return Score(value=float("nan") if reward is None else reward, explanation=said)
 
     return score
 

@@ -51,7 +51,7 @@ class SynthTask(vf.Task[_SynthData]):
         judged = trace.info.get("synth")
         if judged is None:
             raise OperatorError(
-                "no verdict: leave out --env.agent.harness.id; synth's own harness has the tools"
+                "no verdict: no completion came, or --env.agent.harness.id is not synth-worlds"
             )
         if judged["reward"] is None:
             raise OperatorError(f"a verifier could not judge: {judged['verdicts']}")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import sys
+from types import ModuleType
 
 import pytest
 
@@ -36,3 +39,16 @@ def test_an_unknown_task_is_refused():
 def test_the_model_is_the_runner_s():
     with pytest.raises(OperatorError, match="model: another runner plays these tasks"):
         PlannedTasks(["env=library", "model=openai", "model.name=any"])
+
+
+@pytest.mark.parametrize("lacking", ["verifiers", "verifiers.v1"])
+def test_without_verifiers_its_taskset_says_what_to_install(
+    lacking: str, monkeypatch: pytest.MonkeyPatch
+):
+    if lacking == "verifiers.v1":
+        monkeypatch.setitem(sys.modules, "verifiers", ModuleType("verifiers"))
+    monkeypatch.setitem(sys.modules, lacking, None)
+    for module in ("synth_worlds", "synth.ext.rl.taskset"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(OperatorError, match="synth-worlds needs verifiers: pip install"):
+        importlib.import_module("synth_worlds")
