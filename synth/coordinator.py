@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast
 
 from rich.console import Console
 
@@ -420,6 +420,7 @@ class Coordinator:
             retryable=delivery.retryable or not counts,
             model=self.spec.model_name,
             attempts=None if counts else self.writer.attempts(delivery.index),
+            retries=cast("Sequence[Any]", (delivery.stats or {}).get("retries", ())),
         )
 
     def _count_earlier(self) -> None:

@@ -23,7 +23,7 @@ processes).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 
 class SynthError(Exception):
@@ -113,8 +113,11 @@ class ModelError(SynthError):
     """The model could not be asked, or what came back was no answer.
 
     ``retryable`` says whether another attempt later can help; ``status`` is the HTTP status where
-    there is one; ``retry_after_s`` is the wait that the endpoint asked for.
+    there is one; ``retry_after_s`` is the wait that the endpoint asked for; ``retries`` are the
+    attempts before (:class:`synth.model.Retry`).
     """
+
+    retries: Sequence[Any] = ()
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ from synth.core.rewards.gate_costs import notes_in
 from synth.core.types.events import injected_faults
 from synth.core.validation.prove import PlayedProof
 from synth.episode import Episode, Score
-from synth.errors import SynthError
+from synth.errors import ModelError, SynthError
 from synth.middleware import MiddlewareMaker, start
 from synth.model import Completion, Model, Sampling, first_answer
 from synth.rewards import Evidence, blame
@@ -127,9 +127,11 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
         try:
             say = None if episode.user is None else episode.say
             run = await agent.run(episode.messages, say)
-        except BaseException:
+        except BaseException as error:
             if agent.so_far is not None:
-                usage.stats = cost_of(agent.so_far)
+                last = error.retries if isinstance(error, ModelError) else ()
+                again = [one.to_json() for one in (*agent.so_far.retries, *last)]
+                usage.stats = cost_of(agent.so_far) | {"retries": again}
             raise
         episode.said = sanitize(run.said)[0]
         score = await episode.scored()

@@ -270,3 +270,22 @@ def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: 
     assert words in shown.stdout
     rows = Dataset.open(run).rows(["retries"])
     assert sum(len(row["retries"]) for row in rows) == told["count"]
+
+
+def test_requests_of_rollouts_that_broke_are_counted_too(scripted: Path):
+    """Issue 38: where every request was refused for its rate, no line said how often it was made."""
+
+    async def refuse(request: web.Request) -> Fault | None:
+        asks = request.path.endswith("/chat/completions")
+        body = (b'{"error": {"message": "slow down"}}',)
+        return Fault(status=429, body=body, headers={"Retry-After": "0"}) if asks else None
+
+    options = ("tasks.count=4", "seed=11", "runtime=inline", "preflight=false")
+    run, env = scripted.parent / "refused", {"LOOPBACK_KEY": KEY}
+    with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
+        words = (*options, f"output.dir={run}", *model(url), "model.max_retries=2")
+        done = synth("run", *words, cwd=scripted.parent, env=env)
+    assert done.returncode == 3, done.stderr
+    assert "requests made again: 8 (8 HTTP 429), " in done.stdout
+    assert json.loads((run / "manifest.json").read_text())["counts"]["retries"]["count"] == 8
+    assert "requests: 8 (8 HTTP 429), " in synth("inspect", str(run), cwd=scripted.parent).stdout

@@ -108,6 +108,7 @@ _ERROR_COLUMNS: Final[tuple[tuple[str, Kind], ...]] = (
     ("attempts", "int32"),
     ("model", "str"),
     ("created_at", "timestamp"),
+    ("retries", "list<json>"),
 )
 
 ERRORS_SCHEMA: Final = make_schema(_ERROR_COLUMNS)

@@ -206,6 +206,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
     errors = dataset.errors()
     for error in errors:
         tally.family(error["family"]).infrastructure_errors += 1
+        tally.retries.add(error["retries"])
     for split, count in dataset.errors_by_split().items():
         tally.split(split).infrastructure_errors += count
     return {

@@ -78,6 +78,7 @@ class Totals:
         """Count a rollout that broke; ``stats`` says what it had cost by then, if known."""
         self.failed += 1
         if stats is not None:
+            self.retries.add(stats.get("retries"))
             self._spend(stats)
 
     def charge(self, stats: Mapping[str, Any]) -> None:

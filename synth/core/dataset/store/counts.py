@@ -208,6 +208,7 @@ class RunCounts:
     def add_error(self, row: dict[str, Any]) -> None:
         self.error_types[row["error_type"]] += 1
         self.terminal_errors += bool(row["terminal"])
+        self.retries.add(row["retries"])
         for tally in self._parts(row):
             tally.errors += 1
 

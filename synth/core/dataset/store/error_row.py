@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -18,7 +19,7 @@ class ErrorRow:
     """One infrastructure error.
 
     ``attempts`` counts all attempts at the job so far; None lets the writer add one to the number
-    it knows.
+    it knows. ``retries`` are the requests that were made again in the last attempt.
 
     Raises :class:`~synth.core.dataset.store.wire.RowError` for a time without a time zone and for
     numbers that do not fit their columns.
@@ -36,6 +37,7 @@ class ErrorRow:
     model: str
     created_at: datetime
     attempts: int | None = None
+    retries: Sequence[str] = ()
 
     @classmethod
     def of_job(
@@ -47,6 +49,7 @@ class ErrorRow:
         retryable: bool,
         model: str,
         attempts: int | None = None,
+        retries: Sequence[Any] = (),
     ) -> Self:
         """The error of a job's rollout, as of now."""
         return cls(
@@ -62,6 +65,7 @@ class ErrorRow:
             model=model,
             created_at=datetime.now(UTC),
             attempts=attempts,
+            retries=[json_text(one) for one in retries],
         )
 
     def __post_init__(self) -> None:

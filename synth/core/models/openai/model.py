@@ -305,6 +305,7 @@ class OpenAIModel(Model):
                     return await once()
                 except ModelError as error:
                     problem = error
+            problem.retries = tuple(failed)
             if not problem.retryable or len(failed) >= most:
                 raise problem
             wait = self.options.backoff.wait_s(len(failed), problem.retry_after_s)
