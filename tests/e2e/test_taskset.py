@@ -24,7 +24,7 @@ from synth.task import Task
 from tests.documents import ROOT
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
-from tests.e2e.isolated import install, make_environment
+from tests.e2e.isolated import consume, install, make_environment
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -208,3 +208,13 @@ def test_parallel_rollouts_in_a_world_of_a_package_share_nothing(
         ):
             assert [reward for _, reward, _ in played] == [1.0] * 8
             assert len({task for task, _, _ in played}) == 2
+
+
+def test_inspect_closes_sandboxes_and_scores_no_model_that_never_answers(
+    with_inspect: Path, tmp_path: Path
+):
+    ends = json.loads(consume(with_inspect, "inspect_consumer.py", tmp_path))
+    closed = {name: 6 if name == "is asked again" else 3 for name in ends}
+    assert {name: end["sandboxes"] for name, end in ends.items()} == closed
+    assert {name: end["closed"] for name, end in ends.items()} == closed
+    assert all(end["unscored"] for end in ends.values())
