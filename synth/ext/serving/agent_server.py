@@ -129,12 +129,13 @@ class _AgentServer:
     async def _ask(self, request: web.Request) -> web.StreamResponse:
         assert self._questions is not None, "the route is there with them"
         body = await json_body(request)
-        if unknown := sorted(body.keys() - {"question", "conversation"}):
+        if unknown := sorted(body.keys() - {"question", "conversation", "database"}):
             raise SessionError("bad_request", f"unknown key {unknown[0]!r}")
         question, conversation = _text(body, "question"), _text(body, "conversation") or None
         if not question:
             raise SessionError("bad_request", "question is what is asked, in words")
-        with self._questions.asked(question, conversation) as turn:
+        database = _text(body, "database") or None
+        with self._questions.asked(question, conversation, database) as turn:
             response = await _stream(request)
             numbers = count(1)
             try:

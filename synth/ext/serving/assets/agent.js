@@ -155,7 +155,11 @@ const shown = {
     if (event.completion.content) show("agent", "agent", event.completion.content, true);
   },
   tool_call: (event) => cards.set(event.call.id, show("call", event.call.name, pretty(event.call.arguments))),
-  tool_result: (event) => part(event, "result", "result", pretty(event.content)),
+  tool_result: (event) => {
+    const ranked = event.call.name === "find_tables" && parse(event.content).tables;
+    if (ranked) part(event, "result", "tables", ranked.map((one) => `${one.database}.${one.table}`).join(", ") || "none", true);
+    part(event, "result", "result", pretty(event.content));
+  },
   row_changes: (event) => part(event, "changes", "rows changed", event.changes.map(change).join("\n")),
   approval_request: approval,
   user_turn_request: () => {
@@ -234,7 +238,8 @@ at("ask").addEventListener("submit", (submitted) => {
     const question = at("question").value;
     at("send").disabled = at("go").disabled = true;
     try {
-      const answer = await send("POST", "/api/questions", conversation ? { question, conversation } : { question });
+      const asked = { question, conversation: conversation || "", database: at("database").value };
+      const answer = await send("POST", "/api/questions", asked);
       if (!answer.ok) throw new Error(parse(await answer.text()).error.message);
       if (!conversation) at("log").replaceChildren();
       at("after").hidden = true;
@@ -282,7 +287,11 @@ attempt(async () => {
   const world = await request("GET", "/api/world");
   at("world").textContent = visible(world.world);
   at("ask").hidden = !world.databases.length;
-  at("databases").textContent = visible(world.databases.join(", "));
+  for (const name of world.databases) {
+    const option = element("option", name);
+    option.value = name;
+    at("database").append(option);
+  }
   at("model").textContent = visible(`Model ${world.model}, ${world.tools.length}\u00a0tools`);
   for (const task of world.tasks) {
     const option = element("option", `${task.family}: ${task.prompt}`.slice(0, 120));

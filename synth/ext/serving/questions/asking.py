@@ -62,7 +62,7 @@ class QuestionAnswer:
 @dataclass(frozen=True)
 class _QuestionTurn:
     """A question, after the messages that the agent knows (``known``); of them its user has seen
-    ``shown``. ``rules`` follow the system prompt.
+    ``shown``. ``rules`` follow the system prompt, ``database`` is the only one to ask.
     """
 
     conversation: str
@@ -70,6 +70,7 @@ class _QuestionTurn:
     shown: Sequence[Message]
     question: str
     rules: Sequence[str] = ()
+    database: str | None = None
 
 
 class Questions:
@@ -97,14 +98,18 @@ class Questions:
         return isinstance(self._live.context.model, ScriptedModel)
 
     @contextmanager
-    def asked(self, question: str, conversation: str | None = None) -> Generator[_QuestionTurn]:
+    def asked(
+        self, question: str, conversation: str | None = None, database: str | None = None
+    ) -> Generator[_QuestionTurn]:
         """The turn that answers a question, the first of a conversation or the next one.
 
-        Raises :class:`SessionError` without a model that could answer, and for a conversation that
-        is unknown, or is being answered.
+        Raises :class:`SessionError` without a model that could answer, for an unknown database,
+        and for a conversation that is unknown, or is being answered.
         """
         if self._scripted:
             raise SessionError("bad_request", NO_MODEL)
+        if database is not None and database not in self.about:
+            raise SessionError("bad_request", f"database is one of {', '.join(self.about)}")
         name, known = conversation or secrets.token_urlsafe(9), list[Message]()
         if conversation is not None:
             if conversation in self._busy:
@@ -115,7 +120,7 @@ class Questions:
             known = found
         self._busy.add(name)
         try:
-            yield _QuestionTurn(name, known, seen(known), sanitize(question)[0])
+            yield _QuestionTurn(name, known, seen(known), sanitize(question)[0], (), database)
         finally:
             self._busy.discard(name)
 
@@ -162,7 +167,7 @@ class Questions:
             {"role": "user", "content": turn.question},
         ]
         async with self._room:
-            with self._databases.tools(task) as tools:
+            with self._databases.tools(task, turn.database) as tools:
                 agent = ReactAgent(
                     lambda offered: context.model.start(task, offered, 0),
                     tools.interface,

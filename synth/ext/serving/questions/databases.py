@@ -112,9 +112,11 @@ class QuestionDatabases(Closing):
     def _leave_out(self, name: str, error: EnvsError) -> None:
         self.broken[name] = str(error)
 
-    def tools(self, task: Task) -> _DatabaseTools:
-        """The tools of one turn of the agent. Close them at its end."""
-        return _DatabaseTools(self, task)
+    def tools(self, task: Task, only: str | None = None) -> _DatabaseTools:
+        """The tools of one turn of the agent, of all databases or ``only`` one. Close them at its
+        end.
+        """
+        return _DatabaseTools(self, task, self.names if only is None else [only])
 
     def open(self, name: str, task: Task, stack: ExitStack) -> Episode:
         """A sandbox of the database, open until the stack is closed.
@@ -127,11 +129,12 @@ class QuestionDatabases(Closing):
             Episode(task, found.world, template, self._limits, user=AbsentUser())
         )
 
-    def listed(self) -> dict[str, Json]:
+    def listed(self, names: Sequence[str]) -> dict[str, Json]:
         """The result of list_databases."""
+        tables = {name: list(self._open[name].tables) for name in names}
         known = [
-            {"database": name, "tables": list(found.tables)[:LISTED], "count": len(found.tables)}
-            for name, found in self._open.items()
+            {"database": name, "tables": found[:LISTED], "count": len(found)}
+            for name, found in tables.items()
         ]
         return {"databases": known, **({"not_open": list(self.broken)} if self.broken else {})}
 
@@ -156,11 +159,11 @@ class QuestionDatabases(Closing):
 class _DatabaseTools(Closing):
     """The tools of one turn; a database is opened by the first call that names it."""
 
-    def __init__(self, databases: QuestionDatabases, task: Task) -> None:
+    def __init__(self, databases: QuestionDatabases, task: Task, names: Sequence[str]) -> None:
         self._databases, self._task = databases, task
         self._stack = ExitStack()
         self._episodes: dict[str, Episode] = {}
-        self._box = Toolbox(_offered(databases))
+        self._box = Toolbox(_offered(databases, names))
 
     @property
     def interface(self) -> ToolInterface:
@@ -232,10 +235,11 @@ def _columns(table: Table) -> list[str]:
     return columns[:LISTED] + (["..."] if len(columns) > LISTED else [])
 
 
-def _offered(databases: QuestionDatabases) -> list[Tool]:
+def _offered(databases: QuestionDatabases, names: Sequence[str]) -> list[Tool]:
+    only = names[0] if len(names) == 1 else None
     database = {
         "type": "string",
-        "enum": databases.names,
+        "enum": list(names),
         "description": "The name of the database.",
     }
     question = {"type": "string", "description": "What is asked, in words."}
@@ -247,11 +251,12 @@ def _offered(databases: QuestionDatabases) -> list[Tool]:
     }
 
     def listed(arguments: dict[str, Json], db: object) -> ToolResult:
-        return ToolResult(databases.listed())
+        return ToolResult(databases.listed(names))
 
     def found(arguments: dict[str, Json], db: object) -> ToolResult:
         limit = arguments.get("limit", FIRST)
-        return ToolResult(databases.found(arguments["question"], limit, arguments.get("database")))
+        database = arguments.get("database", only)
+        return ToolResult(databases.found(arguments["question"], limit, database))
 
     finding = _schema({"question": question}, {"limit": limit, "database": database})
     own = [

@@ -1,0 +1,150 @@
+"""Questions of one's own: a server that is killed, and the page in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from synth.model import Completion
+from tests.e2e.chromium import FLAGS, executable, sync_api
+from tests.e2e.command import COMMAND
+from tests.e2e.expert_endpoint import endpoint
+from tests.e2e.test_serve_agent import TOKEN, ask
+from tests.unit.ext.serving.test_questions import analyst
+
+pytestmark = pytest.mark.slow
+
+
+class Slow:
+    """The analyst of the other tests; of a question with "wait" it says the end only when told."""
+
+    def __init__(self) -> None:
+        self.waits, self.over = threading.Event(), threading.Event()
+
+    async def __call__(self, request: dict[str, Any]) -> Completion:
+        messages = request["messages"]
+        question = [one["content"] for one in messages if one["role"] == "user"][-1]
+        if (
+            "wait" in question
+            and messages[-1]["role"] == "tool"
+            and "rows" in messages[-1]["content"]
+        ):
+            self.waits.set()
+            await asyncio.to_thread(self.over.wait, 60)
+        return await analyst(request)
+
+
+@contextmanager
+def serving(url: str, kept: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """The command itself, about two worlds."""
+    command = [*COMMAND, "serve-agent", "library", "--model", "expert", "--base-url", url]
+    command += ["--databases", "ehr_db", "--conversations", str(kept), "--token-env", "AGENT_TOKEN"]
+    with subprocess.Popen(
+        command,
+        env=os.environ | {"AGENT_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().partition("/?")[0], process
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+def answered(base: str, question: str, conversation: str = "") -> dict[str, Any]:
+    """The last event. Raises what the connection does if the server dies."""
+    last = b"{}"
+    with ask(f"{base}/api/questions", {"question": question, "conversation": conversation}) as said:
+        for line in said:
+            last = line[6:] if line.startswith(b"data: ") else last
+    return json.loads(last)
+
+
+def test_a_server_that_is_killed_keeps_what_was_answered_and_nothing_half(tmp_path: Path):
+    """``kill -9`` in the middle of a turn, of which the model has seen a result already."""
+    kept, slow = tmp_path / "kept.sqlite", Slow()
+    lost: list[dict[str, Any] | Exception] = []
+    with endpoint(slow) as url:
+        with serving(url, kept) as (base, process):
+            first = answered(base, "How many books are there?")
+            assert first["finished"]
+
+            def interrupted() -> None:
+                try:
+                    lost.append(answered(base, "wait: how many members?", first["conversation"]))
+                except Exception as error:
+                    lost.append(error)
+
+            asking = threading.Thread(target=interrupted)
+            asking.start()
+            assert slow.waits.wait(60)
+            last = answered(base, "How many patients are there?")
+            process.kill()  # at once after an answer, and within another turn
+            asking.join(30)
+        slow.over.set()
+        assert not isinstance(lost[0], dict) or lost[0]["event"] != "answer"
+        with closing(sqlite3.connect(kept)) as file:
+            assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            names = {name for (name,) in file.execute("SELECT name FROM answers")}
+        assert names == {first["conversation"], last["conversation"]}
+        with serving(url, kept) as (base, _):
+            for one in (first, last):
+                then = answered(base, "And before?", one["conversation"])
+                assert then["text"] == "Before this there were 2 results."
+            again = answered(base, "wait: how many members?", first["conversation"])
+            assert again["text"].endswith("in library")
+
+
+@pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])
+def test_in_a_browser_a_person_asks_one_database_and_asks_on(tmp_path: Path, size: tuple[int, int]):
+    with (
+        endpoint(Slow()) as url,
+        serving(url, tmp_path / "kept.sqlite") as (base, _),
+        sync_api().sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS)
+        page: Any = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(str(error)))  # pyright: ignore
+        page.on("console", lambda said: problems.append(said.text))  # pyright: ignore
+        page.goto(f"{base}/?token={TOKEN}")
+        page.wait_for_selector("#ask:not([hidden])")
+        assert page.locator("#database option").all_inner_texts() == [
+            "all databases",
+            "library",
+            "ehr_db",
+        ]
+        page.select_option("#database", "ehr_db")
+        page.fill("#question", "How many books, or patients with a book?")
+        page.click("#send")
+        page.wait_for_selector("text=rows in ehr_db")
+        found = page.inner_text("article.call >> nth=0")
+        assert "find_tables" in found
+        assert "ehr_db.patients, ehr_db." in found
+        assert "library" not in page.inner_text("#log")
+        page.fill("#question", "And before?")
+        page.click("#send")
+        page.wait_for_selector("text=Before this there were 2 results.")
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        if shots := os.environ.get("SYNTH_SCREENSHOTS"):
+            page.screenshot(path=f"{shots}/questions-{size[0]}.png", full_page=True)
+        page.click("#anew")
+        page.select_option("#database", "")
+        page.fill("#question", "How many books?")
+        page.click("#send")
+        page.wait_for_selector("text=rows in library")
+        assert problems == []
+        browser.close()
