@@ -184,6 +184,9 @@ class Writer(Access):
     isolation: ClassVar[str]
     """The isolation level of a rollout's transaction, by SQLAlchemy's name."""
 
+    conflicts: ClassVar[frozenset[object]]
+    """The driver's codes of errors that another transaction causes: its locks, or its commit."""
+
     def __init__(
         self,
         url: sqlalchemy.URL,

@@ -132,6 +132,7 @@ class _MariaDBWriter(Writer, MariaDBAccess):
     """Writing to tables on a server of MariaDB or MySQL."""
 
     isolation = "REPEATABLE READ"
+    conflicts = frozenset({1205, 1213, 1020})
     _routines: re.Pattern[str] | None = None
     _timeout_ms: int | None = None
 

@@ -197,6 +197,7 @@ class _PostgresWriter(Writer, PostgresAccess):
     """
 
     isolation = "REPEATABLE READ"
+    conflicts = frozenset({"55P03", "40P01", "40001"})
 
     def __init__(
         self,

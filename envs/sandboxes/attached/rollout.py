@@ -112,8 +112,17 @@ def answer(rollout: _Rollout, question: RolloutQuestion, _: list[int]) -> Any:
         driver = driver or _driver(writer)
         if not isinstance(own, driver.Error):
             raise
+        _check_conflict(rollout, own)
         raise portable(own, writer, driver) from None
     return None
+
+
+def _check_conflict(rollout: _Rollout, error: Any) -> None:
+    """Give the rollout up for an error that another transaction causes."""
+    named = [getattr(error, name, None) for name in ("sqlstate", "sqlite_errorcode")]
+    if not rollout.writer.conflicts.isdisjoint((*named, *error.args)):
+        _hang_up(rollout)
+        raise _lost(f"another transaction has its rows: {rollout.writer.words(error)}") from None
 
 
 def _driver(writer: Writer) -> Any:
@@ -179,10 +188,14 @@ def _executed(rollout: _Rollout, question: RolloutQuestion) -> StatementResult:
             raise timeout_error()
         keep = writer.keeps
         rollout.dirty |= keep
+    except Exception as error:
+        _check_conflict(rollout, error)  # before the savepoints: a deadlock has ended them
+        raise
     finally:
-        if not keep:
+        if not keep and rollout.raw is not None:
             _held(rollout, lambda: writer.speak(raw, f"ROLLBACK TO SAVEPOINT {_STATEMENT}"))
-        _held(rollout, lambda: writer.speak(raw, f"RELEASE SAVEPOINT {_STATEMENT}"))
+        if rollout.raw is not None:
+            _held(rollout, lambda: writer.speak(raw, f"RELEASE SAVEPOINT {_STATEMENT}"))
     return result
 
 

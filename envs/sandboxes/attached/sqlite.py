@@ -85,6 +85,7 @@ class _SqliteWriter(Writer):
     """Writing to tables of a SQLite file, which one rollout does at a time."""
 
     isolation = "SERIALIZABLE"
+    conflicts = frozenset({sqlite3.SQLITE_BUSY})
     _deadline: float | None = None
 
     def reading_url(self) -> sqlalchemy.URL:
