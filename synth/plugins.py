@@ -382,6 +382,7 @@ CONFIG_SECTIONS = ExtensionPoint(
         "held_out_wordings": "synth.ext.variety.config:WordingConfig",
         "selection": "synth.ext.variety.config:SelectionConfig",
         "renamings": "synth.ext.renamings.config:RenamingsConfig",
+        "order": "synth.ext.variety.config:OrderConfig",
         "toolsets": "synth.ext.variety.config:ToolsetsConfig",
         "injection": "synth.ext.injection.config:InjectionConfig",
         "rephrase": "synth.ext.authoring.config:RephraseConfig",

@@ -35,6 +35,7 @@ OF_TASKS = {
     "WordingConfig": {"wording": "varied", "held_out_phrasings": 0.5},
     "SelectionConfig": {"weights": {"a": 2}},
     "RenamingsConfig": {"renamings": 2},
+    "OrderConfig": {"order": "difficulty"},
     "InjectionConfig": {"inject": 0.2},
     "ToolsetsConfig": {"tools": "needed+5", "missing_tools": 0.2},
 }

@@ -1,4 +1,4 @@
-"""The tasks of each split in the order of their difficulty."""
+"""The tasks of each split in the order of their difficulty (``tasks.order=difficulty``)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pydantic import Field, PlainValidator, Strict
 
 from synth.core.config.section import ConfigSection
 from synth.core.config.task_rules import held_out
-from synth.core.config.types import AnyShare, Finding, Plain
+from synth.core.config.types import AnyShare, Finding, Place, Plain
 from synth.plugins import TASK_TRANSFORMS, ExtensionPoint
 
 Wording = Literal["plain", "varied"]
@@ -22,7 +22,7 @@ SIZES = tuple("2345678")
 """Numbers of requests of a composed task."""
 
 
-def composition(value: object) -> dict[str, float]:
+def _composition(value: object) -> dict[str, float]:
     """The shares of composed tasks by their number of requests.
 
     Raises ValueError for anything else.
@@ -42,10 +42,10 @@ def composition(value: object) -> dict[str, float]:
     return {size: float(cast("float", share)) for size, share in sorted(shares.items())}
 
 
-Composition = Annotated[dict[str, float], PlainValidator(composition)]
+Composition = Annotated[dict[str, float], PlainValidator(_composition)]
 
 
-def weights(value: object) -> dict[str, float]:
+def _weights(value: object) -> dict[str, float]:
     """The weights of families by name or pattern. Raises ValueError for anything else."""
     given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
     if not given or not all(
@@ -59,10 +59,10 @@ def weights(value: object) -> dict[str, float]:
     return {str(name): float(cast("float", weight)) for name, weight in given.items()}
 
 
-Weights = Annotated[dict[str, float], PlainValidator(weights)]
+Weights = Annotated[dict[str, float], PlainValidator(_weights)]
 
 
-def difficulty(value: object) -> dict[str, int]:
+def _difficulty(value: object) -> dict[str, int]:
     """A range of difficulty, both ends included. Raises ValueError for anything else."""
     given = cast("dict[object, object]", value) if isinstance(value, Mapping) else {}
     ends = {str(name): end for name, end in given.items()}
@@ -76,8 +76,22 @@ def difficulty(value: object) -> dict[str, int]:
     return fine
 
 
-Difficulty = Annotated[dict[str, int], PlainValidator(difficulty)]
+Difficulty = Annotated[dict[str, int], PlainValidator(_difficulty)]
 
+
+def _pass_rate(value: object) -> list[float]:
+    """A range of rates, both ends included. Raises ValueError for anything else."""
+    given = cast("list[object]", value) if isinstance(value, list | tuple) else []
+    ends = [float(cast("float", end)) for end in given if type(end) in {int, float}]
+    if len(given) != 2 or len(ends) != 2 or not 0 <= ends[0] <= ends[1] <= 1:
+        raise ValueError("must be a range of rates from 0 to 1, such as [0.2, 0.8]")
+    return ends
+
+
+PassRate = Annotated[list[float], PlainValidator(_pass_rate)]
+
+TaskOrder = Literal["turns", "difficulty"]
+"""Orders of a plan."""
 
 NEEDED = re.compile(r"needed\+(\d{1,3})")
 """A toolset: the tools that a task needs, and a number of others."""
@@ -92,14 +106,23 @@ class SelectionConfig(ConfigSection):
     ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
     (:mod:`synth.core.types.difficulty`).
+
+    ``from_run`` is an earlier run, whose policy's ``pass_rate`` on a task's family and case must be
+    in this range (None: from 0.2 to 0.8).
     """
 
     place: ClassVar[str] = "tasks"
+    needs: ClassVar[Mapping[str, str]] = {"pass_rate": "from_run"}
+    not_data: ClassVar[Mapping[str, str]] = {
+        "from_run": "a run may be moved; the plan's digest says which tasks were chosen"
+    }
 
     compose: Composition | None = None
     max_near_duplicates: AnyShare | None = None
     weights: Weights | None = None
     difficulty: Difficulty | None = None
+    from_run: Place | None = None
+    pass_rate: PassRate | None = None
 
     def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
         return () if self == SelectionConfig() else [(TASK_TRANSFORMS, "selection")]
@@ -129,7 +152,21 @@ class WordingConfig(ConfigSection):
         yield from held_out(config, "held_out_phrasings")
 
 
-def toolset(value: object) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderConfig(ConfigSection):
+    """``order`` of the plan: families take ``turns``, or the tasks of each split come by their
+    ``difficulty``.
+    """
+
+    place: ClassVar[str] = "tasks"
+
+    order: TaskOrder = "turns"
+
+    def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:
+        return [(TASK_TRANSFORMS, "by_difficulty")] if self.order == "difficulty" else ()
+
+
+def _toolset(value: object) -> str:
     """``needed+N``. Raises ValueError for anything else."""
     if not isinstance(value, str) or NEEDED.fullmatch(value) is None:
         raise ValueError("must be of the form needed+5: tools that a task needs, and others")
@@ -146,7 +183,7 @@ class ToolsetsConfig(ConfigSection):
     place: ClassVar[str] = "tasks"
     needs: ClassVar[Mapping[str, str]] = {"missing_tools": "tools"}
 
-    tools: Annotated[str, PlainValidator(toolset)] | None = None
+    tools: Annotated[str, PlainValidator(_toolset)] | None = None
     missing_tools: AnyShare = 0.0
 
     def brings(self) -> Iterable[tuple[ExtensionPoint, str]]:

@@ -1,5 +1,5 @@
 """Choice of tasks whose opening requests are not near-duplicates of one another
-(``tasks.max_near_duplicates``), and whose difficulty is in a range (``tasks.difficulty``).
+(``tasks.max_near_duplicates``), and whose difficulty or expected pass rate is in a range.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heapreplace
 from synth.core.foundation.near_duplicates import NearDuplicates, number_of, shingles, words
 from synth.core.types.difficulty import difficulty
 from synth.ext.variety.composer import Composer
+from synth.ext.variety.pass_rates import PassRates
 from synth.source import TaskPool
 from synth.task import Task
 
@@ -68,26 +69,31 @@ class Openings:
 
 @dataclass(slots=True)
 class Filters:
-    """Filters of a plan: the openings so far (None: near-duplicates are welcome), and
-    a range of difficulty (None: any). ``refused`` counts the tasks that were refused, by the key of
-    ``tasks``. ``shown`` gives a task in the words that its user will use.
+    """Filters of a plan: the openings so far (None: near-duplicates are welcome), and ``ranges``
+    that hold a task, by the key of ``tasks``. ``refused`` counts the tasks that were refused, by
+    that key. ``shown`` gives a task in the words that its user will use.
     """
 
     openings: Openings | None
-    levels: Levels | None
+    ranges: Mapping[str, Levels | PassRates]
     refused: Counter[str] = field(default_factory=Counter[str])
     shown: Callable[[Task], Task] = lambda task: task
 
     def __bool__(self) -> bool:
-        return self.openings is not None or self.levels is not None
+        return self.openings is not None or bool(self.ranges)
+
+    def hold(self, task: Task) -> bool:
+        """True if the task is in all ranges."""
+        return all(range_.hold(task) for range_ in self.ranges.values())
 
     def take(self, task: Task, *, begins: bool) -> bool:
-        """Add a task if it may be in the plan. One that ``begins`` a composed task may have any
-        difficulty, and is a near-duplicate of none.
+        """Add a task if it may be in the plan. One that ``begins`` a composed task may be out of
+        the ranges, and is a near-duplicate of none.
         """
-        if not begins and self.levels is not None and not self.levels.hold(task):
-            self.refused["difficulty"] += 1
-            return False
+        for key, range_ in self.ranges.items():
+            if not begins and not range_.hold(task):
+                self.refused[key] += 1
+                return False
         if self.openings is None:
             return True
         words = task if begins else self.shown(task)  # a composed task gets words of its own

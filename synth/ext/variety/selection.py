@@ -1,5 +1,6 @@
 """The choice of tasks by keys of ``tasks``: composed ones (``compose``), shares of families
-(``weights``), no near-duplicates (``max_near_duplicates``), a range of ``difficulty``.
+(``weights``), no near-duplicates (``max_near_duplicates``), a range of ``difficulty``, a range of
+the pass rate of an earlier run (``from_run``, ``pass_rate``).
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from itertools import accumulate, pairwise
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
-from synth.errors import OperatorError, TaskError
+from synth.errors import DatasetError, OperatorError, TaskError
 from synth.ext.variety.composer import Composer
 from synth.ext.variety.composition import joined
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
+from synth.ext.variety.pass_rates import PassRates
 from synth.ext.variety.weights import shares_by, top_up, weights_of
 from synth.plan import shares
 from synth.task import Task
 from synth.transform import Block, TaskTransform
+
+_A = {"difficulty": "a difficulty", "pass_rate": "an expected pass rate"}
 
 
 class TaskSelection(TaskTransform):
@@ -33,23 +37,40 @@ class TaskSelection(TaskTransform):
     def __init__(self, options: SelectionConfig) -> None:
         super().__init__(options)
         self._asked = options
-        ends = options.difficulty
-        self._levels = None if ends is None else Levels(ends.get("min", 0), ends.get("max"))
+        self._ranges: dict[str, Levels | PassRates] = {}
+        if (ends := options.difficulty) is not None:
+            self._ranges["difficulty"] = Levels(ends.get("min", 0), ends.get("max"))
+        if options.from_run is not None:
+            try:
+                self._ranges["pass_rate"] = PassRates.read(
+                    options.from_run, *(options.pass_rate or (0.2, 0.8))
+                )
+            except DatasetError as error:
+                raise OperatorError(f"tasks.from_run: {error}") from None
 
     def choose(
         self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
     ) -> Sequence[SelectedBlock]:
         names = list(dict.fromkeys(name for block in blocks for name in block.share))
         weights, most = weights_of(self._asked.weights, names), self._asked.max_near_duplicates
-        filters = Filters(None if most is None else Openings(most), self._levels)
+        filters = Filters(None if most is None else Openings(most), self._ranges)
+        if isinstance(rates := self._ranges.get("pass_rate"), PassRates) and not rates.known(names):
+            raise OperatorError(
+                f"tasks.from_run: {self._asked.from_run} has no scored rollout of these families"
+            )
         chosen: list[SelectedBlock] = []
         lacking: Counter[str] = Counter()
         for block, sizes in zip(blocks, self._sizes(blocks), strict=True):
             filters.shown = partial(shown, block)
             chosen.append(self._selected(block, lacking[block.split], sizes, weights, filters))
             lacking[block.split] += block.tasks - chosen[-1].tasks
-        if self._levels is not None and not any(block.tasks for block in chosen):
-            raise OperatorError(f"tasks.difficulty: no task has a difficulty of {self._levels}")
+        if self._ranges and not any(block.tasks for block in chosen):
+            raise OperatorError(
+                "; ".join(
+                    f"tasks.{key}: no task has {_A[key]} of {range_}"
+                    for key, range_ in self._ranges.items()
+                )
+            )
         return chosen
 
     def again(self, task: Task, recorded: Task) -> Task:
@@ -67,10 +88,8 @@ class TaskSelection(TaskTransform):
             replaced = f", and not all could be replaced: {lacking}; {more}" if lacking else ""
             note = f"tasks.max_near_duplicates: {left_out} candidate tasks were near-duplicates"
             yield note + (replaced or "; others took their places")
-        if self._levels is not None:
-            note = (
-                f"tasks.difficulty: {refused['difficulty']} candidate tasks were easier or harder"
-            )
+        for key in self._ranges:
+            note = f"tasks.{key}: {refused[key]} candidate tasks were easier or harder"
             yield f"{note}, and {lacking}" if lacking else note
 
     def _sizes(self, blocks: Sequence[Block]) -> list[dict[int, int]]:
@@ -104,7 +123,7 @@ class TaskSelection(TaskTransform):
                 f"tasks.compose: {max(sizes)} requests in one task take as many families, and"
                 f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
             )
-        wanted = None if self._levels is None else self._levels.hold
+        wanted = filters.hold if self._ranges else None
         composer = Composer(pool, capacities, many, seed, None, wanted) if many else None
         places: dict[str, list[int]] | None = None
         share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()
@@ -174,7 +193,7 @@ class SelectedBlock(Block):
         assert self.composer is not None, "a block with composed tasks has a composer"
         task = self.composer.candidate(before, size, attempt)
         if task is None:
-            asked = "" if self.composer.wanted is None else ", of the difficulty that is asked"
+            asked = "" if self.composer.wanted is None else ", in the ranges that are asked"
             message = (
                 f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
                 " together (of different families, with the same person signed in, without a row"

@@ -162,7 +162,7 @@ def test_what_no_task_has_is_refused(pool: FamilyTasks):
     with pytest.raises(OperatorError, match=r"tasks.difficulty: .* of 40 on"):
         planned(pool, 3, difficulty={"min": 40})
     plan = planned(pool, 4, compose={2: 1.0}, difficulty={"max": 1})
-    with pytest.raises(TaskError, match="of the difficulty that is asked"):
+    with pytest.raises(TaskError, match="in the ranges that are asked"):
         plan.task(0)
 
 
@@ -193,6 +193,7 @@ def test_a_follow_up_counts():
         ("difficulty", {"min": 5, "max": 3}, "must be a range"),
         ("difficulty", {"least": 3}, "must be a range"),
         ("difficulty", 3, "must be a range"),
+        ("order", "hardest", "turns.*difficulty"),
     ],
 )
 def test_a_wrong_value_is_one_message(key: str, value: object, message: str):
@@ -208,7 +209,7 @@ def test_a_run_asks_the_easiest_tasks_first(tmp_path: Path):
             "count": 12,
             "weights": {"renew_*": 2},
             "difficulty": {"min": 3, "max": 6},
-            "transforms": ["by_difficulty"],
+            "order": "difficulty",
         },
         output={"dir": str(tmp_path / "run")},
     )
