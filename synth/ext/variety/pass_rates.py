@@ -49,7 +49,7 @@ class PassRates:
         return rate is not None and self.least <= rate <= self.most
 
     def rate(self, task: Task) -> float | None:
-        """The expected rate: its case's, its family's, or the product of those of its requests.
+        """The expected rate: its case's, its family's, or the product of its requests' rates.
         None if a family was never played.
         """
         rates = [self._rate(part.family, part.case) for part in task.parts or (task,)]
@@ -60,7 +60,7 @@ class PassRates:
         return self.passed[key] / self.played[key] if self.played[key] else None
 
     def known(self, families: Iterable[str]) -> list[str]:
-        """Those of the families that were played."""
+        """The families that were played."""
         return [name for name in families if self.played[name, None]]
 
     def __str__(self) -> str:
