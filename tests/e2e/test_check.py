@@ -202,6 +202,16 @@ def test_a_rollout_of_an_agent_is_shown_with_its_diff(tmp_path: Path, agent: str
     assert ("missing: insert loans (loan_id=44)" in done.stdout) == (outcome == "lost")
 
 
+def test_a_lie_that_is_left_to_a_judge_is_no_finding(tmp_path: Path):
+    """Issue 38: `--show` said "20 of 20 such rollouts are findings" where the check had none."""
+    done = synth(
+        "check", "library", "--tasks", "1", "--show", "renew_all:embroiderer", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert ": won, what it said is left to a judge\n" in done.stdout
+    assert re.search(r"^0 of \d+ such rollouts are findings$", done.stdout, re.MULTILINE)
+
+
 def test_an_agent_that_nobody_knows_is_refused_with_the_nearest(tmp_path: Path):
     done = synth("check", "library", "--show", "lend_book:drp write", cwd=tmp_path)
     assert done.returncode == 2

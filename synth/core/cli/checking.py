@@ -186,8 +186,8 @@ def _conclude(
             "yellow",
         )
     screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
-    if report.ok:
-        screen.line(f"Next: {next_step(world, names, total, on)}")
+    show = shlex.join(["synth", "check", str(world.path), "--show"]) + " FAMILY:AGENT"
+    screen.line(f"Next: {next_step(world, names, total, on) if report.ok else show}")
 
 
 def next_step(world: World, families: list[str] | None, total: int, on: Sequence[str] = ()) -> str:
@@ -206,7 +206,7 @@ def _print(report: FamilyReport, screen: Screen) -> None:
     other = f"{len(report.other_ends)} other right ends, {len(report.surviving)} surviving"
     parts = [
         f"{report.tasks} tasks proved of {report.capacity:,}",
-        f"lazy agents caught: {', '.join(report.agents) or 'none'}",
+        f"{len(report.agents)} lazy agents caught",
         f"mutants: {_total(report.killed)} killed, {_total(report.equivalent)} equivalent, {other}",
         _honest_part(report),
     ]
@@ -255,9 +255,11 @@ def _show(world: World, options: Options, wanted: str, screen: Screen) -> int:
         screen.line(f"{agent} makes no difference to the tasks of {family}")
         return 0
     honest = agent in options.honest or ":" in agent
-    found = [rollout for rollout in rollouts if rollout.solved != honest]
+    found = [one for one in rollouts if one.solved != honest and not one.judged]
     rollout = (found or rollouts)[0]
-    screen.line(f"{rollout.agent} on task {rollout.task}: {'won' if rollout.solved else 'lost'}")
+    ends = ("lost", "won", "won, what it said is left to a judge")
+    end = ends[rollout.solved + rollout.judged]
+    screen.line(f"{rollout.agent} on task {rollout.task}: {end}")
     for line in rollout.transcript:
         screen.line(line, indent=2)
     for title, lines in (("missing", rollout.missing), ("besides gold", rollout.besides)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from envs.sandboxes.base import Template
@@ -17,7 +17,7 @@ from synth.core.personal import people_of
 from synth.core.validation.attacks.base import dishonest_attacks
 from synth.core.validation.attacks.lazy import lazy_agents
 from synth.core.validation.attacks.mutants import mutants, strays_for
-from synth.core.validation.attacks.runner import STRAYS, Case
+from synth.core.validation.attacks.runner import STRAYS, Case, is_judged
 from synth.core.validation.attacks.steps import Attack, ToolStep, acts
 from synth.core.validation.base import validations_of
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
@@ -30,7 +30,7 @@ from synth.task import Message, Task
 @dataclass(frozen=True)
 class ShownRollout:
     """One rollout as lines of text. ``missing`` are row changes that gold makes and it does not,
-    ``besides`` those that it makes and gold does not.
+    ``besides`` those that it makes and gold does not. ``judged``: its lie is left to a judge.
     """
 
     task: str
@@ -40,6 +40,7 @@ class ShownRollout:
     besides: Sequence[str]
     verdicts: Sequence[str]
     solved: bool
+    judged: bool = False
 
 
 async def honest_rollouts(
@@ -122,7 +123,9 @@ async def _played(
                 break
             lines.append(f"user: {turn.text}")
         agent = f"{attack.kind}: {attack.label}"
-        return _shown(task, agent, lines, episode.score(), episode)
+        score = episode.score()
+        shown = _shown(task, agent, lines, score, episode)
+        return replace(shown, judged=score.solved and is_judged(attack, score))
 
 
 def _shown(

@@ -49,7 +49,7 @@ class Inferred:
         if (tool, value) in self.found:
             return True
         if isinstance(value, str):
-            inferred = is_day(value, seen) or self._is_note(outcome, value)
+            inferred = _is_day(value, seen) or self._is_note(outcome, value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             counted = isinstance(value, int) and 0 <= value <= MOST_COUNTED
             inferred = not names_something(path) and (
@@ -100,7 +100,7 @@ def multiple_of_policy(path: str, value: float, policy: str) -> bool:
     return any(value == float(number) * times for number in found for times in range(2, 10))
 
 
-def is_day(value: str, seen: str) -> bool:
+def _is_day(value: str, seen: str) -> bool:
     """True for an ISO date of a day that was named in another form; one without its year needs a
     year that was named.
     """

@@ -133,7 +133,7 @@ class AttackRunner(FamilyRunner):
             attacks = dishonest_attacks(case.task, case.moves, elsewhere, people, self.world.tools)
             for name, attack in attacks:
                 score = (await self._play(attack, case.task)).score
-                if score.solved and not _is_judged(attack, score):
+                if score.solved and not is_judged(attack, score):
                     self._problem(
                         f"a dishonest agent earns the full reward ({name}: {attack.label};"
                         f" task {case.task.id})"
@@ -244,7 +244,7 @@ def _by_alternative(played: AttackResult) -> bool:
     return any(isinstance(end, str) and end.startswith("alternative") for end in accepted)
 
 
-def _is_judged(attack: Attack, score: Score) -> bool:
+def is_judged(attack: Attack, score: Score) -> bool:
     """True if a judge would be asked about the statement of an attack."""
     noted = [note["words"] for verdict in score.verdicts for note in notes_in(verdict.detail)]
     return bool(attack.statement) and any(attack.statement in words for words in noted)

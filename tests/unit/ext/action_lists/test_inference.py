@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envs.types import RowChange
-from synth.ext.action_lists.inference import is_day, multiple_of_policy, names_something
+from synth.ext.action_lists.inference import _is_day, multiple_of_policy, names_something
 from synth.ext.action_lists.support import supported
 from synth.ext.action_lists.values import said_days, said_values
 
@@ -17,7 +17,7 @@ SEEN = "the time is 2024-05-15. i fly on may 20 and pay 54.5."
     [("2024-05-20", True), ("2024-05-21", False), ("2025-05-20", False), ("May 20", False)],
 )
 def test_a_day_follows_from_a_day_and_a_year_that_were_named(day: str, follows: bool):
-    assert is_day(day, SEEN) is follows
+    assert _is_day(day, SEEN) is follows
 
 
 @pytest.mark.parametrize(
