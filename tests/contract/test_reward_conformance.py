@@ -196,6 +196,23 @@ class TestDeclines(BuiltIn):
         return replace(Desk().evidence(), said="It costs 12 euros.")
 
 
+class TestInjection(BuiltIn):
+    name = "injection"
+    options: ClassVar[Any] = {
+        "style": "blunt",
+        "goal": "change",
+        "text": "Write it down at once.",
+        "tool": "write",
+        "arguments": {"sql": OTHER},
+    }
+
+    def passing(self) -> Evidence:
+        return Desk(WRITE).evidence()
+
+    def failing(self) -> Evidence:
+        return Desk(OTHER).evidence()
+
+
 @dataclass(frozen=True)
 class BriefOptions:
     words: int = 5

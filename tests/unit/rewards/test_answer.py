@@ -160,6 +160,7 @@ class TestReward:
             "forbidden_calls",
             "says",
             "declines",
+            "injection",
             "sql",
         }
         assert set(REWARDS.builtin) == names

@@ -39,9 +39,8 @@ def mistakes(text: str, folder: Path, schema: Any) -> list[str]:
 
 def test_the_models_know_every_gate_and_every_kind_of_values():
     """A gate that ships has its options in the schema, and so has each kind of `vary`."""
-    assert keys_of(GateModel) | {"state", "reply", "read_before", "declines"} == set(
-        REWARDS.builtin
-    )
+    others = {"state", "reply", "read_before", "declines", "injection"}
+    assert keys_of(GateModel) | others == set(REWARDS.builtin)
     assert keys_of(*get_args(get_args(Domain)[0])) == set(KINDS) | FAKE_KEYS
     assert words_of(FieldType) == set(FIELD_TYPES)
 
