@@ -32,6 +32,7 @@ from synth.core.config.section import (
 from synth.core.config.task_source import load_task_source
 from synth.core.config.telemetry import TelemetryConfig
 from synth.core.config.types import (
+    AnyShare,
     MoreThanZero,
     NotNegative,
     Place,
@@ -121,7 +122,7 @@ class ModelConfig(EndpointConfig):
     kind: Text = "scripted"
     path: Place | None = None
     mistakes: Annotated[list[MistakeKind], BeforeValidator(one_or_many)] | None = None
-    mistake_rate: Share | None = None
+    mistake_rate: AnyShare | None = None
     style: Styles | None = None
     tool_retries: Annotated[int, Strict(), Field(ge=0)] = 3
     requests_per_minute: Positive | None = None

@@ -298,8 +298,10 @@ def _shortfalls(plan: Plan) -> list[str]:
         return []
     shown = ", ".join(f"{name} {given} of {due}" for name, (given, due) in found[:LISTED])
     more = f", and {len(found) - LISTED} more" if len(found) > LISTED else ""
-    few = "1 family has" if len(found) == 1 else f"{len(found)} families have"
-    return [f"{few} fewer tasks than their share, so others give more: {shown}{more}"]
+    few = "1 family has fewer tasks than its"
+    if len(found) > 1:
+        few = f"{len(found)} families have fewer tasks than their"
+    return [f"{few} share, so others give more: {shown}{more}"]
 
 
 def _refuse_talkative(pools: Sequence[TaskPool]) -> None:

@@ -68,7 +68,9 @@ def model_overrides(options: Arguments) -> list[str]:
     """
     if options.model == "scripted":
         if options.base_url is not None or options.api_key_env is not None:
-            raise OperatorError("--base-url and --api-key-env go with --model NAME")
+            raise OperatorError(
+                "--base-url and --api-key-env name an endpoint, and --model scripted asks none"
+            )
         return ["model=scripted"]
     overrides = ["model=openai", f"model.name={quoted_value(options.model)}"]
     if options.base_url is not None:

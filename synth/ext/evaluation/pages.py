@@ -199,7 +199,7 @@ def _summary(document: Figures) -> list[str]:
     figures = document["pass"]
     text = (
         f"{figures['passed']} of {figures['samples']} rollouts of {figures['tasks']} tasks passed,"
-        f" in universes {_universes(document)}."
+        f" in universe{'s' * (len(document['universes']) > 1)} {_universes(document)}."
     )
     left_out = [
         f"{document[name]} {what}"

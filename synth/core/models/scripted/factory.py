@@ -31,7 +31,7 @@ def make(options: ScriptedOptions, sampling: Sampling, api_key: str | None) -> S
     """
     styles, retries = options.style or NO_STYLES, options.tool_retries
     kinds = options.mistakes or (MISTAKE_KINDS if options.mistake_rate else ())
-    if not kinds:
+    if not kinds or options.mistake_rate == 0:
         return StyledModel(styles, options.name, retries)
     fallible: Callable[..., ScriptedModel] = resolve(
         "synth.core.models.scripted.fallible:FallibleModel"

@@ -47,7 +47,10 @@ def test_a_world_is_played_in_the_universes_named_and_reported(evaluated: Path, 
         (["shop", "--renamings", "six"], "--renamings is of the form"),
         (["shop", "--universes", "0-99999999999"], "at most 1000 universes"),
         (["shop", "--compare", "a", "b"], "--compare takes two runs and no world"),
-        (["shop", "--base-url", "http://127.0.0.1:1/v1"], "go with --model NAME"),
+        (
+            ["shop", "--base-url", "http://127.0.0.1:1/v1"],
+            "name an endpoint, and --model scripted asks none",
+        ),
         (["no_such_world"], "no_such_world"),
     ],
 )

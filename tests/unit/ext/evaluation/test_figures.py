@@ -104,5 +104,5 @@ def test_a_terminal_shows_the_lowest_families_and_ends_with_the_headline(tmp_pat
     assert "## Families (8 lowest of 20)" in lines
     assert sum(line.startswith(("| f0", "| f1")) for line in lines) == 8
     assert any(line.startswith("| f00 | 1 | 1 | 0.0% |") for line in lines)
-    assert lines.index("19 of 20 rollouts of 20 tasks passed, in universes 0.") > len(lines) - 6
+    assert lines.index("19 of 20 rollouts of 20 tasks passed, in universe 0.") > len(lines) - 6
     assert sum(line.startswith(("| f0", "| f1")) for line in report_page(found).splitlines()) == 20

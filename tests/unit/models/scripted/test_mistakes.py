@@ -425,6 +425,11 @@ class TestConfig:
         options = ScriptedOptions(mistakes=erring.model.mistakes or (), mistake_rate=0.5)
         assert isinstance(make(options, Sampling(), None), FallibleModel)
         assert not isinstance(make(ScriptedOptions(), Sampling(), None), FallibleModel)
+        never = ScriptedOptions(mistakes=["stray_write"], mistake_rate=0.0)
+        assert not isinstance(make(never, Sampling(), None), FallibleModel)
+
+    def test_a_sweep_may_begin_with_no_mistakes(self):
+        assert from_dict(self.ENV | {"model": {"mistake_rate": 0.0}}).model.mistake_rate == 0
 
     @pytest.mark.parametrize(
         ("model", "words"),
