@@ -81,7 +81,7 @@ def _named(
     words = bare.split("_")
     for start in range(len(words)):
         target = nouns.get("_".join(words[start:]))
-        if target is not None:
+        if target is not None and (target is not table or start):  # a label's code is its own
             return target, start == 0
     return (table if words[0] == "parent" and len(table.key) == 1 else None), False
 

@@ -46,7 +46,7 @@ arguments:
   PATH                the world's folder, which must not exist
 options:
   --rows N            about so many rows, all references kept (default: 10,000 of a live database);
-                      made up where most tables have none
+                      made up where a script has few
   --tables A,B        only these tables and those that they refer to
   --schema A,B        the schemata of a server to read (default: the connection's own)
   --about TABLE       families and tools only for this table and those next to it

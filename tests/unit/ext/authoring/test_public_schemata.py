@@ -142,6 +142,7 @@ def test_keys_without_a_telling_name_are_found_by_their_texts(tmp_path: Path):
         "CREATE TABLE users (name TEXT PRIMARY KEY, admin SMALLINT);"
         "CREATE TABLE notes (id INTEGER PRIMARY KEY, sender TEXT, tone TEXT);"
         "CREATE TABLE pushers (id INTEGER PRIMARY KEY, user_name TEXT, enabled BOOLEAN);"
+        "CREATE TABLE labels (id INTEGER PRIMARY KEY, label_code INTEGER, name TEXT);"
         + "".join(
             f"INSERT INTO users VALUES ('@u{n}:x', 0);"
             f"INSERT INTO notes VALUES ({n}, '@u{n}:x', 'tone {n}');"
