@@ -114,7 +114,7 @@ def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft
         _parent_ground(parent, link, child) + whole,
         [
             f"Which are the {rows}? The {column.words} of each, please.",
-            f"List the {rows} by {column.words}.",
+            f"Please list the {rows}; the {column.words} of each will do.",
             f"I need all {rows}: just the {column.words} of each.",
         ],
         [
@@ -124,7 +124,7 @@ def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft
                 "save": {many: f"$.{noun.many}[*].{column.label}"},
             },
             {"submit": {many: f"${many}"}},
-            {"say": [f"For {parent.words}: {{{many}}}.", f"I found these: {{{many}}}."]},
+            {"say": [f"For {parent.words}: {{{many}}}.", f"The {rows}: {{{many}}}."]},
         ],
         answer={
             many: {

@@ -55,7 +55,7 @@ def _not_found(row: Named) -> Draft | None:
         f"{both[0]}UNION ALL\n{both[1]}",
         [
             f"Do we have the {row.words}? If so, what {be(column.words)} the {column.words}?",
-            f"Is there {a(noun.words)} {row.value}? What {be(column.words)} its {column.words}?",
+            f"Is there {a(noun.words)} {row.value}? What {be(column.words)} the {column.words}?",
         ],
         [
             {

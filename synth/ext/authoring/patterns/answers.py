@@ -23,8 +23,7 @@ def field_of(column: ColumnShape) -> dict[str, object]:
 
 def told(subject: str, facts: Iterable[tuple[str, str]]) -> list[str]:
     """Two ways to tell facts about a subject: pairs of the words and the saved name."""
-    pairs = list(facts)
-    first = ", ".join(f"{words} {{{name}}}" for words, name in pairs)
-    second = "; ".join(f"the {words} {be(words)} {{{name}}}" for words, name in pairs)
-    row = f"the {subject.removeprefix('the ')}"
-    return [f"Here is what I found for {row}: {first}.", f"For {row}, {second}."]
+    (words, name), *others = facts
+    rest = "".join(f", and the {more} {be(more)} {{{value}}}" for more, value in others)
+    value = f"{be(words)} {{{name}}}{rest}."
+    return [f"The {words} of {subject} {value}", f"For {subject}, the {words} {value}"]

@@ -263,10 +263,12 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         [*row.conditions, *open_only(sketch, table), f"{old} IS NOT NULL"],
     )
     words = f"the {column.words} of {row.words}"
+    many = be(column.words) == "are"
+    it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
     raised: list[Step] = [
         {str(row.tools.update): {**row.key_arguments(), column.parameter: wanted}},
         {"submit": {"outcome": "changed", "found": "$found"}},
-        {"say": [f"It was {{found}}, so I have set {words} to {wanted}."]},
+        {"say": [f"{was} {{found}}, so I have set {words} to {wanted}."]},
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
@@ -279,8 +281,8 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         ground,
         [
             (
-                f"If {words} {be(column.words)} below {middle}, set it to {wanted}; otherwise leave"
-                " it. What is it now?"
+                f"If {words} {be(column.words)} below {middle}, set {it} to {wanted}; otherwise"
+                f" leave {it}. What {now} now?"
             ),
             (
                 f"Check {words}. Below {middle} it should go up to {wanted}, else change nothing;"

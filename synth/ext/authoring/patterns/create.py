@@ -143,7 +143,7 @@ def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
     where += [
         _in_use(table, link.column, parent.col(link.target))
         for link, parent in plan.parents
-        if not table.column(link.column).unique
+        if not free and not table.column(link.column).unique
     ]
     keys = joined(*(parent.key for parent in parents))
     numbers = [f"({_next(table, plan, one)}) AS {slot}" for slot, one in plan.numbers.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -38,7 +39,9 @@ def look_up_parent(sketch: Sketch) -> Iterator[Draft]:
 def look_up_far(sketch: Sketch) -> Iterator[Draft]:
     """Follow two or three links from a row."""
     paths = [path for table in sketch.tables for path in _paths(sketch, table)]
-    paths.sort(key=lambda path: -len(path[1]))
+    paths.sort(key=lambda path: (len(path[0].key) > 1, -len(path[1])))
+    ends = Counter((table.name, links[-1].column) for table, links in paths)
+    paths = [path for path in paths if ends[path[0].name, path[1][-1].column] == 1]
     yield from islice(_distinct(_chain(sketch, table, links) for table, links in paths), 5)
 
 
@@ -227,9 +230,8 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     field, role = asked.parameter, role_words(links[-1].column)
     key = f"{last.col(end.key[0])} AS end_key"
     steps.append(last.get({f"{field}_found": f"$.{asked.label}"}))
-    roles = [role_words(link.column) for link in reversed(links)]
-    chain = " of ".join([*(f"the {role}" for role in roles[:-1]), f"its {roles[-1]}"])
-    words = f"{asked.words} of {chain}"
+    far = f"the {role} {'of' if len(links) == 1 else 'behind'} {row.words}"
+    words = f"{asked.words} of {far}"
     pattern = "look_up_parent" if len(links) == 1 else "look_up_far"
     return family(
         pattern,
@@ -238,19 +240,19 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         query([f"{row.key} AS task_key", *row.select, key], source, where),
         [
             (
-                f"For {row.words}, when was {chain} {asked.verb}?"
+                f"When was {far} {asked.verb}?"
                 if asked.verb
-                else f"For {row.words}, what {be(asked.words)} the {words}?"
+                else f"What {be(asked.words)} the {words}?"
             ),
-            f"Please look up {row.words}. I need the {words}.",
-            f"For {row.words}, please tell me the {words}.",
+            f"Please look up {far}. I need the {asked.words}.",
+            f"I have {row.words} here. What {be(asked.words)} the {asked.words} of the {role}?",
         ],
         [
             *steps,
             {"submit": {field: f"${field}_found"}},
             {
                 "say": [
-                    f"For {row.words}, the {words} {be(asked.words)} {{{field}_found}}.",
+                    f"The {asked.words} of the {role} {be(asked.words)} {{{field}_found}}.",
                     f"The {words} {be(asked.words)} {{{field}_found}}.",
                 ]
             },
