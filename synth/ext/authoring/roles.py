@@ -195,8 +195,9 @@ _RULES = (
         "measure",
         "its name says what is measured or counted",
         _NUMBERS,
-        r"^(?!.*(?:^|_)(?:max|min|limit|most|least)(?:_|$)).*(?:^|_)(?:duration|length|width|height"
-        r"|size|age|mileage|milliseconds|bytes|distance\w*|ms|kb|mb|\w+_count)(?:_|$)",
+        r"^(?!.*(?:^|_)(?:max|min|limit|most|least|timeout|interval)(?:_|$)).*(?:^|_)(?:duration"
+        r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
+        r"|\w+_count)(?:_|$)",
     ),
     _Rule(
         "quantity",

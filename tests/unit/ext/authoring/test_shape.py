@@ -32,7 +32,7 @@ def media() -> Shape:
         ("tracks", "album_id", "link"),
         ("tracks", "name", "name"),
         ("tracks", "unit_price", "money"),
-        ("tracks", "seconds", "quantity"),
+        ("tracks", "seconds", "measure"),
         ("customers", "last_name", "person"),
         ("invoices", "status", "status"),
         ("invoices", "issued_on", "moment"),
