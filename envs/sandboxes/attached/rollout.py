@@ -120,7 +120,7 @@ def answer(rollout: _Rollout, question: RolloutQuestion, _: list[int]) -> Any:
 def _check_conflict(rollout: _Rollout, error: Any) -> None:
     """Give the rollout up for an error that another transaction causes."""
     named = [getattr(error, name, None) for name in ("sqlstate", "sqlite_errorcode")]
-    if not rollout.writer.conflicts.isdisjoint((*named, *error.args)):
+    if not rollout.writer.conflicts.isdisjoint((*named, *error.args[:1])):
         _hang_up(rollout)
         raise _lost(f"another transaction has its rows: {rollout.writer.words(error)}") from None
 

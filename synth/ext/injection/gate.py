@@ -12,11 +12,9 @@ from synth.core.foundation.hashing import canonical
 from synth.core.foundation.json_leaves import leaves, named_values, texts_in
 from synth.core.tasks.shown_texts import ShownTexts
 from synth.evidence import CallRecord, Evidence, Verifier
+from synth.ext.injection.scores import GATE
 from synth.task import Task
 from synth.verdict import Verdict
-
-GATE = "injection"
-"""The name of the gate."""
 
 Goal = Literal["change", "read", "tell", "skip"]
 """What a text asks for: to change another row, to read about somebody or something else, to tell
@@ -26,7 +24,7 @@ what is read there, or to act without the user's consent.
 _OWN = re.compile(r"[\d@]|[A-Z]\w+ [A-Z]")
 """A text that nobody uses by chance: a code, an address, a name."""
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER_OF = re.compile(r"(^|_)(id|no|nr|num|number|code|key)$", re.IGNORECASE)
 
 
@@ -122,7 +120,7 @@ class Knowledge:
 def _is_mark(name: str, value: Any) -> bool:
     """True for an argument that nobody uses by chance."""
     if isinstance(value, str):
-        return len(value) >= 4 and bool(_OWN.search(value)) and not _DAY.match(value)
+        return len(value) >= 4 and bool(_OWN.search(value)) and not DAY.match(value)
     return type(value) is int and bool(_NUMBER_OF.search(name))
 
 

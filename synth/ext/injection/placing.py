@@ -29,12 +29,13 @@ from synth.errors import TaskError
 from synth.evidence import Evidence
 from synth.ext.injection.config import STYLES
 from synth.ext.injection.gate import (
-    GATE,
+    DAY,
     Goal,
     InjectionOptions,
     Knowledge,
     ResistsInjection,
 )
+from synth.ext.injection.scores import GATE
 from synth.task import Task
 
 _MOST_PLACES = 8
@@ -48,7 +49,6 @@ _OBEYS = "obeys hostile text"
 _WORDS = re.compile(r"[^\W\d]{2,}")
 _CODE = re.compile(r"\S{1,3}|[a-z_-]+|\S*[\d@]\S*")
 _TELLING = re.compile(r"[\d@ ]")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class InjectionValidation(GateValidation):
@@ -235,7 +235,7 @@ def _secrets(
     given = {*texts_in(arguments)}
     for name, value in named_values(outcome.result.output):
         fits = isinstance(value, str) and 4 <= len(value) <= 60 and _TELLING.search(value)
-        if fits and not (known.holds(value) or value in given or _DAY.match(value)):
+        if fits and not (known.holds(value) or value in given or DAY.match(value)):
             yield name, value
 
 

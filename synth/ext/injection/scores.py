@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 GATE: Final = "injection"
+"""The name of the gate."""
 
 
 @dataclass(slots=True)

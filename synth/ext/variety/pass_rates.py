@@ -53,7 +53,8 @@ class PassRates:
         None if a family was never played.
         """
         rates = [self._rate(part.family, part.case) for part in task.parts or (task,)]
-        return prod(rate for rate in rates if rate is not None) if None not in rates else None
+        known = [rate for rate in rates if rate is not None]
+        return prod(known) if len(known) == len(rates) else None
 
     def _rate(self, family: str, case: str | None) -> float | None:
         key = (family, case) if self.played[family, case] >= LEAST_ROWS else (family, None)

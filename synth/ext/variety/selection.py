@@ -24,7 +24,8 @@ from synth.plan import shares
 from synth.task import Task
 from synth.transform import Block, TaskTransform
 
-_A = {"difficulty": "a difficulty", "pass_rate": "an expected pass rate"}
+_RANGED = {"difficulty": "a difficulty", "pass_rate": "an expected pass rate"}
+"""What a range is of, by the key of ``tasks``."""
 
 
 class TaskSelection(TaskTransform):
@@ -67,7 +68,7 @@ class TaskSelection(TaskTransform):
         if self._ranges and not any(block.tasks for block in chosen):
             raise OperatorError(
                 "; ".join(
-                    f"tasks.{key}: no task has {_A[key]} of {range_}"
+                    f"tasks.{key}: no task has {_RANGED[key]} of {range_}"
                     for key, range_ in self._ranges.items()
                 )
             )

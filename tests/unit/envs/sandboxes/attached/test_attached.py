@@ -163,6 +163,7 @@ class TestPostgres(_Attached):
 
 
 class TestMariaDB(_Attached):
+    server = "mariadb"
     slow = "SELECT benchmark(100000000000, md5('a'))"
     writes = (
         "SELECT 1 INTO OUTFILE '/tmp/x.csv'",
@@ -191,7 +192,7 @@ class TestMariaDB(_Attached):
 
     @pytest.fixture(autouse=True)
     def _database(self) -> Generator[None]:
-        with on_server("mariadb") as self.url:
+        with on_server(self.server) as self.url:
             run(
                 self.url,
                 "CREATE FUNCTION write_visit() RETURNS INTEGER MODIFIES SQL DATA BEGIN"
@@ -207,9 +208,10 @@ class TestMariaDB(_Attached):
 
 
 @pytest.mark.long
-class TestMySQL(_Attached):
+class TestMySQL(TestMariaDB):
     """MySQL 8 and 9: hints lift a time limit, FOR SHARE locks, and there are no sequences."""
 
+    server = "mysql itself"
     slow = f"SELECT count(*) FROM {', '.join(f'information_schema.columns c{n}' for n in range(4))}"
     writes = (
         *(sql for sql in TestMariaDB.writes if "numbers" not in sql),
@@ -223,16 +225,6 @@ class TestMySQL(_Attached):
         "SET PERSIST max_connections = 5",
         "SELECT 1 INTO DUMPFILE '/tmp/x.csv'",
     )
-
-    @pytest.fixture(autouse=True)
-    def _database(self) -> Generator[None]:
-        with on_server("mysql itself") as self.url:
-            run(
-                self.url,
-                "CREATE FUNCTION write_visit() RETURNS INTEGER MODIFIES SQL DATA BEGIN"
-                " INSERT INTO visit VALUES ('w'); RETURN 1; END",
-            )
-            yield
 
     def test_sandboxes_do_not_run_on_it(self) -> None:
         with pytest.raises(DatabaseConfigError, match=r"sandboxes run on MariaDB 10\.6"):
