@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +22,8 @@ from tests.e2e.chromium import FLAGS, executable, sync_api
 from tests.e2e.command import COMMAND
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_serve_agent import TOKEN, ask
+from tests.unit.envs.sandboxes.attached.databases import on_server
+from tests.unit.envs.sandboxes.attached.test_writes import rows_of
 from tests.unit.ext.serving.test_questions import analyst
 
 pytestmark = pytest.mark.slow
@@ -46,13 +49,15 @@ class Slow:
 
 
 @contextmanager
-def serving(url: str, kept: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """The command itself, about two worlds."""
-    command = [*COMMAND, "serve-agent", "library", "--model", "expert", "--base-url", url]
-    command += ["--databases", "ehr_db", "--conversations", str(kept), "--token-env", "AGENT_TOKEN"]
+def serving(
+    url: str, kept: Path, *words: str, database: str = ""
+) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """The command itself, about two worlds or other ``words``."""
+    command = [*COMMAND, "serve-agent", *(words or ["library", "--databases", "ehr_db"])]
+    command += ["--model", "expert", "--base-url", url, "--token-env", "AGENT_TOKEN"]
     with subprocess.Popen(
-        command,
-        env=os.environ | {"AGENT_TOKEN": TOKEN},
+        [*command, "--conversations", str(kept)],
+        env=os.environ | {"AGENT_TOKEN": TOKEN, "THE_DB": database},
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
@@ -106,6 +111,36 @@ def test_a_server_that_is_killed_keeps_what_was_answered_and_nothing_half(tmp_pa
                 assert then["text"] == "Before this there were 2 results."
             again = answered(base, "wait: how many members?", first["conversation"])
             assert again["text"].endswith("in library")
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_on_a_server_worlds_answer_and_an_existing_database_does(tmp_path: Path, engine: str):
+    """Worlds are built there, the existing database stays as it is, whatever is asked."""
+    world = tmp_path / "writers"
+    world.mkdir()
+    (world / "policy.md").write_text("Answer from the database.")
+    (world / "tools.yaml").write_text("- builtin: [run_select_query]\n")
+    (world / "tasks.yaml").write_text(
+        "families:\n"
+        "- id: visits\n"
+        "  ground: {key: id, sql: 'SELECT id, name FROM author'}\n"
+        "  user: {says: 'Is {name} there?'}\n"
+        "  gold: [{run_select_query: {sql: 'SELECT id FROM author'}}, {say: 'Yes.'}]\n"
+    )
+    with on_server(engine) as address, endpoint(Slow()) as url:
+        before = rows_of(address)
+        attached = [str(world), "--count", "3", "--databases", "library", "database=attached"]
+        built = ["library", "--databases", "ehr_db", f"database.engine={engine}"]
+        for words, right in ((attached, "3 rows in writers"), (built, r"\d+ rows in library")):
+            words += ["database.dsn_env_var=THE_DB"]
+            with serving(url, tmp_path / "kept.sqlite", *words, database=address) as (base, _):
+                said = answered(base, "How many books or authors are there?")
+                assert re.fullmatch(right, said["text"]), said
+                refused = answered(base, "delete all books and authors")["text"]
+                assert "permission_denied" in refused, refused
+                then = answered(base, "And before?", said["conversation"])
+                assert then["text"] == "Before this there were 2 results."
+        assert rows_of(address) == before
 
 
 @pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])

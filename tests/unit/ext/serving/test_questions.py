@@ -35,8 +35,8 @@ Json = dict[str, Any]
 
 
 async def analyst(request: Json) -> Completion:
-    """Looks for the table, counts its rows, and says so. Of a question with "before" it says how
-    many results it has seen.
+    """Looks for the table, counts its rows, and says so; it tries to "delete" them. Of a question
+    with "before" it says how many results it has seen.
     """
     messages: list[Json] = request["messages"]
     question, last = [one for one in messages if one["role"] == "user"][-1], messages[-1]
@@ -52,7 +52,8 @@ async def analyst(request: Json) -> Completion:
         if not found["tables"]:
             return Completion("No database has that.")
         best = found["tables"][0]
-        sql = f'SELECT count(*) AS n FROM "{best["table"]}"'
+        verb = "DELETE" if "delete" in question["content"] else "SELECT count(*) AS n"
+        sql = f"{verb} FROM {best['table']}"
         return _calls(len(messages), "run_select_query", database=best["database"], sql=sql)
     if "rows" not in found:
         return Completion(f"It failed: {last['content']}")
