@@ -443,7 +443,7 @@ class Episode(Closing):
             changes = [change.to_json() for change in self.diff().changes]
         except SandboxError as error:  # closed, or in the middle of a call
             changes = str(error)
-        html = resolve("synth.core.dataset.transcript_html:episode_html")
+        html = resolve("synth.core.screen.notebook:episode_html")
         return str(html(self.messages, changes))
 
     def diff(self) -> StateDiff:

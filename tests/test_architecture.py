@@ -36,6 +36,7 @@ FLOORS: dict[str, list[set[str]]] = {
         {"errors", "plugins"},
         {"types"},
         {"foundation", "language"},
+        {"screen"},
         {"config", "tasks", "dataset"},
         {"personal", "renaming"},
         {"rewards", "models", "report"},
@@ -195,11 +196,11 @@ LAZY = {
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:RenamingLayer"): RENAMED,
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
     ("synth/agent.py", "synth.core.agent.event_stream:EventStream"): "a run has no listener",
-    ("synth/episode.py", "synth.core.dataset.transcript_html:episode_html"): NOTEBOOK,
-    ("synth/core/dataset/reader.py", "synth.core.dataset.transcript_html:families_html"): NOTEBOOK,
+    ("synth/episode.py", "synth.core.screen.notebook:episode_html"): NOTEBOOK,
+    ("synth/core/dataset/reader.py", "synth.core.screen.notebook:families_html"): NOTEBOOK,
     (
         "synth/core/dataset/reader.py",
-        "synth.core.dataset.transcript_html:trajectory_html",
+        "synth.core.screen.notebook:trajectory_html",
     ): NOTEBOOK,
     (
         "synth/core/personal/columns.py",

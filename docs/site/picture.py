@@ -18,8 +18,8 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 import synth
-from synth.core.report.screen import Screen
-from synth.core.report.transcript import show_trajectory
+from synth.core.screen.screen import Screen
+from synth.core.screen.transcript import show_trajectory
 
 OUT = Path(__file__).resolve().parents[1] / "pictures" / "transcript.svg"
 WIDTH = 96

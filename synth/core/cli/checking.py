@@ -23,7 +23,7 @@ from synth.core.config.quoting import quoted_value
 from synth.core.foundation.shipped import configs_dir, examples_dir, find_world
 from synth.core.foundation.standard_output import say
 from synth.core.models.openai.endpoint import Endpoint
-from synth.core.report import Screen
+from synth.core.screen import Screen
 from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import FamilyChecker, Options
 from synth.core.validation.report import FamilyReport

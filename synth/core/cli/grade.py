@@ -14,10 +14,10 @@ from synth.core.cli.consent_question import consent_by
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
 from synth.core.report.table import show_gates
 from synth.core.rerun.regrade import Change, GradeReport, Verdicts, grade
 from synth.core.runner.progress import ProgressView
+from synth.core.screen import Screen
 from synth.errors import OperatorError
 
 HELP = """synth grade

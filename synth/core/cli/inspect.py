@@ -12,7 +12,6 @@ from synth.core.dataset.several import open_datasets
 from synth.core.dataset.store.wire import COLUMNS, to_values
 from synth.core.foundation.standard_output import stdout
 from synth.core.foundation.suggestions import hint, nearest
-from synth.core.report import Screen
 from synth.core.report.compare import LISTED, compare, show_comparison
 from synth.core.report.follow import follow, print_events, show_news
 from synth.core.report.json_output import print_document, print_json
@@ -20,7 +19,8 @@ from synth.core.report.pager import paged
 from synth.core.report.step_values import show_step_values, step_values
 from synth.core.report.summary import summarize
 from synth.core.report.table import LISTING, show_errors, show_listing, show_summary
-from synth.core.report.transcript import show_error, show_trajectory
+from synth.core.screen import Screen
+from synth.core.screen.transcript import show_error, show_trajectory
 from synth.errors import DatasetError, OperatorError
 from synth.plugins import resolve
 

@@ -17,9 +17,9 @@ from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.credentials import redact
 from synth.core.foundation.tempdirs import Scratch
-from synth.core.report import Screen
-from synth.core.report.transcript import show_error, show_trajectory
 from synth.core.runner.run_files import changed
+from synth.core.screen import Screen
+from synth.core.screen.transcript import show_error, show_trajectory
 from synth.errors import ConfigProblems, OperatorError, SynthError
 from synth.launch import launch
 from synth.plugins import resolve

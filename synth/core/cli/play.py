@@ -12,7 +12,7 @@ from envs.world.loader import load_world
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import find_world
 from synth.core.renaming.opening import rules_of
-from synth.core.report import Screen
+from synth.core.screen import Screen
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.episode import Episode, Score

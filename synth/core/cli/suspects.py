@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
+from synth.core.screen import Screen
 from synth.core.validation.suspects import SuspectReport, side_by_side
 
 

@@ -49,7 +49,7 @@ class Trajectory(dict[str, Any]):
         return f"Trajectory({', '.join(named)}, {len(self)} columns)"
 
     def _repr_html_(self) -> str:
-        return str(resolve("synth.core.dataset.transcript_html:trajectory_html")(self))
+        return str(resolve("synth.core.screen.notebook:trajectory_html")(self))
 
 
 _NAMED = ("trajectory_id", "family", "reward", "stop_reason")
@@ -206,7 +206,7 @@ class Dataset(Closing):
         return f"Dataset({self.name!r}: {self.status}, {self.count} rows)"
 
     def _repr_html_(self) -> str:
-        families_html = resolve("synth.core.dataset.transcript_html:families_html")
+        families_html = resolve("synth.core.screen.notebook:families_html")
         return str(families_html(self.name, self.status, self.rows(["family", "reward"])))
 
     # -- rows

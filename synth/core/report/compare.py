@@ -17,7 +17,7 @@ from synth.core.report.rates import (
     sign_flip_p,
     spread_of,
 )
-from synth.core.report.screen import Screen, reason_of, say_hidden
+from synth.core.screen.screen import Screen, reason_of, say_hidden
 from synth.errors import DatasetError
 
 _COLUMNS = [

@@ -11,7 +11,7 @@ from typing import Any
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.standard_output import stdout
 from synth.core.report.json_output import print_json
-from synth.core.report.screen import Screen, reason_of, safe_line
+from synth.core.screen.screen import Screen, reason_of, safe_line
 
 COLUMNS = ["trajectory_id", "job_index", "family", "outcome", "reward", "stop_reason", "verdicts"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 
 from synth.core.foundation.standard_output import stdout
-from synth.core.report.screen import Screen
+from synth.core.screen.screen import Screen
 
 
 def print_document(document: object, show: Callable[[Screen], None], *, as_json: bool) -> None:

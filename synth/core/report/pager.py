@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Generator
 
 from synth.core.foundation.standard_output import stdout
-from synth.core.report.screen import Screen
+from synth.core.screen.screen import Screen
 
 _LESS = "FRX"  # ends at once if all fits, passes colours, leaves the text on the screen
 

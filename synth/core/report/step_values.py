@@ -14,7 +14,7 @@ from typing import Any
 
 from synth.core.dataset.reader import Dataset
 from synth.core.report.rates import wilson
-from synth.core.report.screen import Screen
+from synth.core.screen.screen import Screen
 from synth.errors import DatasetError
 
 _COLUMNS = [

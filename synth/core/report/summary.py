@@ -14,7 +14,7 @@ from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutio
 from synth.core.dataset.variety import Variety
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import PassTally
-from synth.core.report.tool_use import tool_uses
+from synth.core.screen.tool_use import tool_uses
 from synth.core.types.phrasings import HeldOutPhrasings, folded
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")

@@ -18,7 +18,7 @@ from synth.core.cli.command import Arguments
 from synth.core.config.quoting import quoted_value
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
+from synth.core.screen import Screen
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.check import FamilyChecker, Options, Proved
 from synth.core.validation.report import FamilyReport

@@ -22,10 +22,10 @@ from synth.core.dataset.store.card import (
     variety_section,
 )
 from synth.core.foundation.perturbations import USUAL_RATE
-from synth.core.report import Screen
 from synth.core.report.histogram import histogram_of
 from synth.core.report.rates import wilson
-from synth.core.report.transcript import show_trajectory
+from synth.core.screen import Screen
+from synth.core.screen.transcript import show_trajectory
 from synth.errors import OperatorError, SynthError
 from synth.ext.hub.facts import Licences, RunFacts, licences, read_facts
 from synth.hook import RunHook

@@ -15,10 +15,10 @@ from rich.cells import cell_len
 
 from synth.core.cli.inspect import main
 from synth.core.dataset.reader import Dataset
-from synth.core.report import Screen
 from synth.core.report.summary import summarize
 from synth.core.report.table import next_steps, show_summary
-from synth.core.report.transcript import show_trajectory
+from synth.core.screen import Screen
+from synth.core.screen.transcript import show_trajectory
 from synth.errors import DatasetError, OperatorError
 from tests.sample_rows import all_kinds, error_row, failed, row, unscored, write_run, writing
 

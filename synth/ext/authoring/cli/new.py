@@ -18,7 +18,7 @@ from envs.unreadable import unreadable
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import examples_dir
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
+from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.authoring.folder import (
     copy_world,

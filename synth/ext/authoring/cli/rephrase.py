@@ -16,9 +16,9 @@ from synth.core.cli.command import Arguments, command
 from synth.core.config.database import DatabaseConfig
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
 from synth.core.report.json_output import print_document
 from synth.core.runner.setup import database_target
+from synth.core.screen import Screen
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import Spending

@@ -19,9 +19,9 @@ from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.lock import RunLock
 from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import examples_dir, find_world
-from synth.core.report import Screen
 from synth.core.runner.build import build_model
 from synth.core.runner.setup import run_spec
+from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
 from synth.ext.authoring.folder import copy_world

@@ -10,9 +10,9 @@ from typing import Any
 from synth.core.cli.command import Arguments, command
 from synth.core.config.compose import compose
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
 from synth.core.runner.build import build_model
 from synth.core.runner.setup import model_setup
+from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.measure import Calibration, calibrate, read_labels
 from synth.ext.evaluation.calibration.transcripts import read_transcripts

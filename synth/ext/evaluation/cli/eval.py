@@ -20,10 +20,10 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.task_table import read_tasks
 from synth.core.foundation.standard_output import say
-from synth.core.report import Screen
 from synth.core.report.compare import compare, show_comparison
 from synth.core.report.json_output import print_document
 from synth.core.runner.run_files import TASKS_FILE
+from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.evaluation.pages import (
     comparison_page,

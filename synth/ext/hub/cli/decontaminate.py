@@ -14,7 +14,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
 from synth.core.dataset.subset import write_subset
 from synth.core.foundation.standard_output import stdout
-from synth.core.report.screen import Screen, safe_line
+from synth.core.screen.screen import Screen, safe_line
 from synth.errors import OperatorError
 from synth.ext.exporters.job import check_target
 from synth.ext.hub.contamination import COLUMNS, Benchmark, Overlap, benchmarks, overlaps

@@ -12,7 +12,7 @@ from envs.world.world_file import read_world_file
 from synth.core.cli.command import Arguments, command
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
-from synth.core.report.screen import safe_line
+from synth.core.screen.screen import safe_line
 from synth.errors import OperatorError
 from synth.ext.hub.card import write_card
 from synth.ext.hub.contamination import benchmarks

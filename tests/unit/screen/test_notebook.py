@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import synth
+from synth.core.dataset.columns import COLUMNS
 from synth.core.dataset.reader import Trajectory
-from synth.core.dataset.transcript_html import trajectory_html
+from synth.core.screen.notebook import episode_html, trajectory_html
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'&\u202e\x1b[31m"
 
@@ -41,9 +42,12 @@ class Tags(HTMLParser):
 def evil_row() -> Trajectory:
     call = {"id": EVIL, "function": {"name": EVIL, "arguments": {EVIL: EVIL}}}
     return Trajectory(
+        {column.name: EVIL if column.kind == "str" else None for column in COLUMNS},
         trajectory_id=EVIL,
         family=EVIL,
         reward=0.5,
+        call_changes=[],
+        events=[],
         messages=[
             {"role": "system", "content": EVIL},
             {"role": "user", "content": EVIL * 100},
@@ -65,18 +69,27 @@ def evil_row() -> Trajectory:
                 "after": {EVIL: EVIL},
             }
         ],
-        verdicts=[{"verifier": EVIL, "score": 0.0, "reason": EVIL}],
+        verdicts=[
+            {"verifier": EVIL, "score": 0.0, "reason": EVIL, "gate": True, "detail": {EVIL: EVIL}}
+        ],
     )
 
 
 def test_nothing_in_a_row_becomes_a_tag_or_hides():
-    page = trajectory_html(evil_row())
-    tags = Tags(page)
-    assert not tags.tags & {"img", "script"}
-    assert tags.attributes == {"class"}
-    assert "<img src=x onerror=alert(1)>" in tags.text
-    assert "\x1b" not in page
-    assert "\u202e" not in page
+    row = evil_row()
+    some = Trajectory(trajectory_id=EVIL, messages=row["messages"])
+    for page in (
+        trajectory_html(row),
+        trajectory_html(some),
+        episode_html(row["messages"], row["state_diff"]),
+        episode_html(row["messages"], EVIL),
+    ):
+        tags = Tags(page)
+        assert tags.tags <= {"pre", "span"}
+        assert tags.attributes == {"style"}
+        assert "<img src=x onerror=alert(1)>" in tags.text
+        assert "\x1b" not in page
+        assert "\u202e" not in page
 
 
 def test_a_row_shows_its_transcript_beside_its_row_changes(tmp_path: Path):
@@ -90,7 +103,8 @@ def test_a_row_shows_its_transcript_beside_its_row_changes(tmp_path: Path):
     row = run.dataset[0]
     text = Tags(row._repr_html_()).text
     for message in row["messages"]:
-        assert message["content"] in text
+        if message["role"] != "system":
+            assert message["content"] in text
     assert "insert loans" in text
     assert "pass" in text
     assert row["trajectory_id"] in repr(row)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from synth.core.report import Screen, safe
-from synth.core.report.screen import laid_out
+from synth.core.screen import Screen, safe
+from synth.core.screen.screen import laid_out
 
 
 def printed(show, *, terminal, width=40):

@@ -30,6 +30,7 @@ _UNSAFE = re.compile(
     "]"
 )
 """Characters that a terminal would interpret or hide."""
+_BLOCK = '<pre style="white-space:pre-wrap;overflow-wrap:anywhere">{code}</pre>'
 _PIPE_WIDTH = 1 << 30  # columns: nothing is ever wrapped
 _WIDEST = 48  # columns that a cell may add to the alignment of other lines
 
@@ -114,7 +115,12 @@ class Screen:
     """Prints text after escaping it, wrapped and coloured on a terminal only."""
 
     def __init__(
-        self, file: IO[str] | None = None, *, terminal: bool | None = None, width: int | None = None
+        self,
+        file: IO[str] | None = None,
+        *,
+        terminal: bool | None = None,
+        width: int | None = None,
+        record: bool = False,
     ) -> None:
         out = file if file is not None else stdout()
         self.terminal = out.isatty() if terminal is None else terminal
@@ -135,7 +141,12 @@ class Screen:
             markup=False,
             emoji=False,
             highlight=False,
+            record=record,
         )
+
+    def html(self) -> str:
+        """What a recording screen has printed, as a block of HTML that brings its own styles."""
+        return self._console.export_html(inline_styles=True, code_format=_BLOCK)
 
     def working(self, text: str) -> AbstractContextManager[object]:
         """A spinner beside a text below what is printed, on a terminal only."""

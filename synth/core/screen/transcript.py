@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
-from synth.core.report.screen import Screen, cell, json_line, laid_out, reason_of, safe_line
-from synth.core.report.tool_use import tool_uses
+from synth.core.screen.screen import Screen, cell, json_line, laid_out, reason_of, safe_line
+from synth.core.screen.tool_use import tool_uses
 
 _ROLE_STYLE = {"system": "magenta", "user": "green", "assistant": "cyan", "tool": "yellow"}
 _OUTCOME_STYLE = {"success": "green", "failure": "red"}
@@ -26,18 +27,32 @@ def show_trajectory(
         _header(screen, row)
     shown = row["messages"] if messages is None else messages
     changed = {call["id"]: call["changes"] for call in row["call_changes"]}
-    errors = {use.index: use.category for use in tool_uses(shown, row["events"])}
-    for index, message in enumerate(shown):
-        _message(screen, index + 1, message, errors.get(index))
-        if message["role"] == "tool":
-            _changes(screen, changed.get(message.get("tool_call_id"), ()), indent=4)
-    changes = row["state_diff"]
-    screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
-    _changes(screen, changes, indent=2)
+    show_messages(screen, shown, changed, row["events"])
+    show_row_changes(screen, row["state_diff"])
     if row["submitted"] is not None:
         screen.heading("Submitted")
         _value(screen, row["submitted"], indent=2)
     _verdicts(screen, row["verdicts"])
+
+
+def show_messages(
+    screen: Screen,
+    messages: Sequence[Mapping[str, Any]],
+    changed: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
+    events: Sequence[Any] = (),
+) -> None:
+    """Print messages; below a result the rows that its call ``changed``."""
+    errors = {use.index: use.category for use in tool_uses(messages, events)}
+    for index, message in enumerate(messages):
+        _message(screen, index + 1, message, errors.get(index))
+        if message["role"] == "tool":
+            _changes(screen, changed.get(message.get("tool_call_id") or "", ()), indent=4)
+
+
+def show_row_changes(screen: Screen, changes: Sequence[Mapping[str, Any]]) -> None:
+    """Print net row changes under their heading."""
+    screen.heading(f"Row changes ({len(changes)})" if changes else "Row changes: none")
+    _changes(screen, changes, indent=2)
 
 
 def show_error(screen: Screen, error: Mapping[str, Any]) -> None:
