@@ -13,6 +13,7 @@ from synth.errors import OperatorError
 from synth.ext.serving.live.recorder import Recorder, broken
 from synth.ext.serving.live.session import RemoteSession, SessionError
 from synth.ext.serving.live.world import LiveWorld
+from synth.task import Job
 
 
 @dataclass(frozen=True)
@@ -144,32 +145,41 @@ class SessionRegistry:
         if session.finished.cancelled():
             self._jobs.appendleft(job.index)  # nothing was played
             return
-        error = session.finished.exception()
-        known = SessionReport(name, job.task.family, job.task.id, job.index)
-        if error is None:
-            row = session.finished.result()
-            report = scored(known, row)
-            if self._recorder is None:
-                self._jobs.append(job.index)
-            else:
-                try:
-                    self._recorder.add(row)
-                except OperatorError as full:  # the disk
-                    report = replace(report, broke=f"not recorded: {full}")
-            self._report(report)
-            return
-        given_up = False
-        if self._recorder is not None:
-            try:
-                given_up = self._recorder.fail(job, error)
-            except OperatorError as full:  # the disk
-                error = full
-        if not given_up:
+        report, again = ended(name, job, session.finished, self._live, self._recorder)
+        if again:
             self._jobs.append(job.index)
-        self._report(replace(known, broke=self._live.scrubber.message(broken(error))))
+        self._report(report)
 
 
-def scored(known: SessionReport, row: Mapping[str, Any]) -> SessionReport:
+def ended(
+    name: str,
+    job: Job,
+    finished: asyncio.Task[dict[str, Any]],
+    live: LiveWorld,
+    recorder: Recorder | None,
+) -> tuple[SessionReport, bool]:
+    """Record the rollout of a session. Returns its report, and True if its job may be played
+    again.
+    """
+    known = SessionReport(name, job.task.family, job.task.id, job.index)
+    error = finished.exception()
+    if error is not None:
+        known = replace(known, broke=live.scrubber.message(broken(error)))
+    else:
+        known = _scored(known, finished.result())
+    if recorder is None:
+        return known, True
+    try:
+        if error is not None:
+            return known, not recorder.fail(job, error)
+        if not recorder.add(finished.result()):
+            known = replace(known, broke="not recorded: this sample has a row already")
+    except OperatorError as full:  # the disk
+        return replace(known, broke=f"not recorded: {full}"), error is not None
+    return known, False
+
+
+def _scored(known: SessionReport, row: Mapping[str, Any]) -> SessionReport:
     failed = {
         verdict["verifier"]: str(verdict["reason"])
         for verdict in row["verdicts"]

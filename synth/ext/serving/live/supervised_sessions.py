@@ -16,12 +16,12 @@ from envs.types import ToolCall, ToolResult
 from synth.core.agent.event_stream import EventStream, Subscription
 from synth.core.agent.events import AgentError, AgentEvent, RolloutScore
 from synth.core.agent.state import AgentState
-from synth.errors import OperatorError, SynthError
+from synth.errors import SynthError
 from synth.ext.middlewares.approval import ApprovalMiddleware, Decider, Request
 from synth.ext.middlewares.config import ApprovalConfig
-from synth.ext.serving.live.recorder import Recorder, broken
+from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.session import SessionError
-from synth.ext.serving.live.session_registry import SessionReport, scored
+from synth.ext.serving.live.session_registry import SessionReport, ended
 from synth.ext.serving.live.world import LiveWorld
 from synth.middleware import AgentMiddleware, MiddlewareInstance, MiddlewareMaker
 from synth.rollout import RolloutContext, play
@@ -358,22 +358,9 @@ class SupervisedSessions:
         await asyncio.wait([session.finished, session.logged], return_when=asyncio.ALL_COMPLETED)
         if session.finished.cancelled():
             return
-        job, error = session.job, session.finished.exception()
-        known = SessionReport(session.name, job.task.family, job.task.id, job.index)
-        try:
-            if error is not None:
-                if self._recorder is not None:
-                    self._recorder.fail(job, error)
-                known = replace(known, broke=self._live.scrubber.message(broken(error)))
-            else:
-                row = session.finished.result()
-                known = scored(known, row)
-                if self._recorder is not None and not self._recorder.add(row):
-                    known = replace(known, broke="not recorded: this sample has a row already")
-        except OperatorError as full:  # the disk
-            known = replace(known, broke=f"not recorded: {full}")
+        report, _ = ended(session.name, session.job, session.finished, self._live, self._recorder)
         if self._report is not None:
-            self._report(known)
+            self._report(report)
 
     def __getitem__(self, name: str) -> _SupervisedSession:
         session = self._sessions.get(name)
