@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import make_url
 
@@ -30,7 +30,7 @@ from synth.core.tasks.yaml.family import Family
 from synth.core.tasks.yaml.scope import nearest as suggestion
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.validation.argument_provenance import ungrounded_arguments
-from synth.core.validation.attacks.runner import AttackRunner, Case, first_of_each
+from synth.core.validation.attacks.runner import AttackRunner, Case, FamilyRunner, first_of_each
 from synth.core.validation.attacks.steps import Move, ToolStep, acts, moves_of, talk
 from synth.core.validation.base import fault
 from synth.core.validation.cases import check_cases
@@ -40,12 +40,7 @@ from synth.core.validation.family_guess import PER_FAMILY, FamilyGuess, guess_fa
 from synth.core.validation.honest.runner import HonestRunner
 from synth.core.validation.prove import GoldRun, playing, prove_and_keep, shortfall
 from synth.core.validation.report import FamilyReport
-from synth.core.validation.show import (
-    ShownRollout,
-    attack_kinds,
-    attack_rollouts,
-    honest_rollouts,
-)
+from synth.core.validation.show import ShownAttacks, ShownHonest, ShownRollout
 from synth.core.validation.suspects import SampleEnd, SuspectReport, find_suspects
 from synth.episode import Episode
 from synth.errors import ModelAuthError, ModelError, TaskError
@@ -56,6 +51,8 @@ from synth.rewards import Evidence, check_reward_families, world_rewards
 from synth.source import TaskFamily
 from synth.task import Task
 from synth.transform import Block
+
+R = TypeVar("R", bound=FamilyRunner)
 
 IN_FLIGHT = 8
 """Rollouts that are played at once."""
@@ -261,17 +258,21 @@ class FamilyChecker:
         if proved.problems or not proved.cases:
             report.problems += [where + problem for problem in proved.problems]
             return report
-        most, limits = self.options.attacked, self.options.limits
-        source = self._source(proved.universe)
-        family = next(family for family in source.families if family.id == proved.family)
+        most = self.options.attacked
         with self._templates.use(proved.universe) as template:
             if strays is not None:
-                runner = AttackRunner(family, self.world, template, limits, report, where)
+                runner = self._runner(AttackRunner, proved, template, report)
                 self._loop.run_until_complete(runner.run(proved.cases, strays, most))
-            honest = HonestRunner(family, self.world, template, limits, report, where)
+            honest = self._runner(HonestRunner, proved, template, report)
             chosen = first_of_each(proved.cases, most)
             self._loop.run_until_complete(honest.run(chosen, self.options.honest))
         return report
+
+    def _runner(self, kind: type[R], proved: Proved, template: Template, report: FamilyReport) -> R:
+        families = self._source(proved.universe).families
+        family = next(family for family in families if family.id == proved.family)
+        where = f"universe {proved.universe}: " if proved.universe else ""
+        return kind(family, self.world, template, self.options.limits, report, where)
 
     def show(self, name: str, agent: str) -> list[ShownRollout]:
         """The rollouts of an agent on a family: an honest agent by its name, or all attacks of a
@@ -282,17 +283,21 @@ class FamilyChecker:
         proved = self.prove(name, 0)
         if proved.problems:
             raise TaskError("; ".join(proved.problems))
-        world, limits = self.world, self.options.limits
+        report = FamilyReport(name)
         with self._templates.use(0) as template:
             if agent in self.options.honest or ":" in agent:
-                playing = honest_rollouts(agent, proved.cases, world, template, limits)
-                return self._loop.run_until_complete(playing)
-            kinds = attack_kinds(proved.cases, world, template, limits)
-            if agent not in kinds:
-                known = [*self.options.honest, *kinds]
-                raise TaskError(f"no agent {agent!r} plays {name}; {suggestion(agent, known)}")
-            attacks = attack_rollouts(agent, proved.cases, world, template, limits)
-            return self._loop.run_until_complete(attacks)
+                runner = self._runner(ShownHonest, proved, template, report)
+                self._loop.run_until_complete(runner.run(proved.cases, [agent]))
+                if not runner.shown and report.problems:
+                    raise TaskError(report.problems[0])
+                return runner.shown
+            attacks = self._runner(ShownAttacks, proved, template, report)
+            self._loop.run_until_complete(attacks.run(proved.cases, ()))
+        kinds = dict.fromkeys(one.kind for one in attacks.shown)
+        if agent not in kinds:
+            known = [*self.options.honest, *kinds]
+            raise TaskError(f"no agent {agent!r} plays {name}; {suggestion(agent, known)}")
+        return [one for one in attacks.shown if one.kind == agent]
 
     def sample(self, model: Model, count: int) -> SuspectReport:
         """Play ``count`` samples of a model on some proved tasks of each family.

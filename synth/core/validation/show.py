@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-from envs.sandboxes.base import Template
-from envs.types import Limits, RowChange
-from envs.world.loader import World
-from synth.agent import ReactAgent
+from envs.types import RowChange
 from synth.core.foundation.hashing import canonical
-from synth.core.models.scripted.expert import GoldStuckError
-from synth.core.personal import people_of
-from synth.core.validation.attacks.base import dishonest_attacks
-from synth.core.validation.attacks.lazy import lazy_agents
-from synth.core.validation.attacks.mutants import mutants, strays_for
-from synth.core.validation.attacks.runner import STRAYS, Case, is_judged
-from synth.core.validation.attacks.steps import Attack, ToolStep, acts
-from synth.core.validation.base import validations_of
-from synth.core.validation.honest.base import HonestAgent, ProvedTask
-from synth.core.validation.prove import GOLD_LIMITS
-from synth.episode import Episode, Score
-from synth.plugins import HONEST_AGENTS
+from synth.core.validation.attacks.runner import AttackRunner, Case, is_judged
+from synth.core.validation.attacks.steps import Attack, AttackResult, called
+from synth.core.validation.honest.base import HonestAgent, HonestResult
+from synth.core.validation.honest.runner import HonestRunner
+from synth.episode import Score
+from synth.rewards import Evidence
 from synth.task import Message, Task
 
 
 @dataclass(frozen=True)
 class ShownRollout:
-    """One rollout as lines of text. ``missing`` are row changes that gold makes and it does not,
-    ``besides`` those that it makes and gold does not. ``judged``: its lie is left to a judge.
+    """One rollout as lines of text, of an agent of a ``kind``. ``missing`` are row changes that
+    gold makes and it does not, ``besides`` those that it makes and gold does not. ``judged``: its
+    lie is left to a judge.
     """
 
+    kind: str
     task: str
     agent: str
     transcript: Sequence[str]
@@ -43,103 +35,59 @@ class ShownRollout:
     judged: bool = False
 
 
-async def honest_rollouts(
-    name: str, cases: Sequence[Case], world: World, template: Template, limits: Limits
-) -> list[ShownRollout]:
-    """The rollouts of an honest agent on proved tasks, without those that it does not play."""
-    agent: HonestAgent = HONEST_AGENTS.load(name)()
-    out: list[ShownRollout] = []
-    for case in cases:
-        proved = ProvedTask(case.task, case.evidence, world, template, limits)
-        conversation = await agent.start(proved)
-        if conversation is None:
-            continue
-        with Episode(case.task, world, template, limits) as episode:
-            react = ReactAgent(conversation, episode.call, GOLD_LIMITS)
-            stuck: list[str] = []
-            try:
-                run = await react.run(episode.messages, episode.say)
-                episode.said = run.said
-            except GoldStuckError as error:
-                stuck = [f"(cannot go on: {error.message})"]
-            lines = [*_messages(react.memory.messages), *stuck]
-            out.append(_shown(case.task, agent.name, lines, episode.score(), episode))
-    return out
+@dataclass
+class ShownAttacks(AttackRunner):
+    """Plays the attacks, and keeps what happened in each."""
+
+    shown: list[ShownRollout] = field(default_factory=list[ShownRollout])
+
+    async def _play(self, attack: Attack, task: Task) -> AttackResult:
+        played = await super()._play(attack, task)
+        agent, score = f"{attack.kind}: {attack.label}", played.score
+        judged = score.solved and is_judged(attack, score)
+        self.shown.append(
+            _shown(attack.kind, task, agent, played.transcript, score, played.evidence, judged)
+        )
+        return played
 
 
-async def attack_rollouts(
-    kind: str, cases: Sequence[Case], world: World, template: Template, limits: Limits
-) -> list[ShownRollout]:
-    """The rollouts of the attacks of a kind on proved tasks of one family."""
-    return [
-        await _played(attack, case.task, world, template, limits)
-        for case in cases
-        for attack in _attacks(case, cases, world, template, limits)
-        if attack.kind == kind
-    ]
+@dataclass
+class ShownHonest(HonestRunner):
+    """Plays honest agents, and keeps what happened to each."""
 
+    shown: list[ShownRollout] = field(default_factory=list[ShownRollout])
 
-def attack_kinds(
-    cases: Sequence[Case], world: World, template: Template, limits: Limits
-) -> list[str]:
-    """The kinds of attacks that are played on a family."""
-    found = (_attacks(case, cases, world, template, limits) for case in cases)
-    return list(dict.fromkeys(attack.kind for attacks in found for attack in attacks))
-
-
-def _attacks(
-    case: Case, cases: Sequence[Case], world: World, template: Template, limits: Limits
-) -> Iterator[Attack]:
-    yield from lazy_agents(case.task, case.moves, world.tools)
-    for validation, options in validations_of(case.task):
-        with Episode(case.task, world, template, limits) as episode:
-            yield from list(validation.lazy(case.task, options, case.moves, episode.evidence()))
-        yield from validation.weaker(options, case.moves)
-    elsewhere = [
-        act for other in cases if other is not case for act in acts(other.moves) if act.writes
-    ]
-    strays = strays_for(case.moves, elsewhere)[:STRAYS]
-    schemas = {tool.name: tool.parameters for tool in world.tools}
-    yield from mutants(case.moves, strays, schemas, case.task, elsewhere)
-    moves = [move for other in cases if other is not case for move in other.moves]
-    people = people_of(world, template)
-    attacks = dishonest_attacks(case.task, case.moves, moves, people, world.tools)
-    yield from (attack for _, attack in attacks)
-
-
-async def _played(
-    attack: Attack, task: Task, world: World, template: Template, limits: Limits
-) -> ShownRollout:
-    lines = [f"user: {task.prompt}"]
-    with Episode(task, world, template, limits) as episode:
-        for move in attack.moves:
-            if isinstance(move, ToolStep):
-                outcome = await episode.call(move.name, move.arguments)
-                lines += [_call(move.name, dict(move.arguments)), f"tool: {outcome.content}"]
-                continue
-            turn = await episode.say(move.text)
-            lines.append(f"agent: {move.text}")
-            if turn.ends:
-                break
-            lines.append(f"user: {turn.text}")
-        agent = f"{attack.kind}: {attack.label}"
-        score = episode.score()
-        shown = _shown(task, agent, lines, score, episode)
-        return replace(shown, judged=score.solved and is_judged(attack, score))
+    async def _play(self, agent: HonestAgent, case: Case) -> HonestResult | None:
+        played = await super()._play(agent, case)
+        if played is not None:
+            lines = list(_messages(played.messages))
+            if played.stuck:
+                lines.append(f"({played.stuck})")
+            self.shown.append(
+                _shown(agent.name, case.task, agent.name, lines, played.score, played.evidence)
+            )
+        return played
 
 
 def _shown(
-    task: Task, agent: str, lines: Sequence[str], score: Score, episode: Episode
+    kind: str,
+    task: Task,
+    agent: str,
+    lines: Sequence[str],
+    score: Score,
+    evidence: Evidence,
+    judged: bool = False,
 ) -> ShownRollout:
     assert task.end is not None
     gold = [_change(RowChange.from_json(change)) for change in task.end.changes]
-    own = [_change(change) for change in episode.evidence().changes]
+    own = [_change(change) for change in evidence.changes]
     verdicts = [
         f"{verdict.verifier}: {'unscored' if verdict.score is None else f'{verdict.score:g}'},"
         f" {verdict.reason}"
         for verdict in score.verdicts
     ]
     return ShownRollout(
+        kind,
         task.id,
         agent,
         lines,
@@ -147,6 +95,7 @@ def _shown(
         [line for line in own if line not in gold],
         verdicts,
         score.solved,
+        judged,
     )
 
 
@@ -158,14 +107,9 @@ def _messages(messages: Sequence[Message]) -> Iterator[str]:
             if message.get("content"):
                 yield f"agent: {message['content']}"
             for call in calls:
-                yield _call(call["function"]["name"], call["function"]["arguments"])
+                yield called(call["function"]["name"], call["function"]["arguments"])
         elif message["role"] != "system":
             yield f"{message['role']}: {message['content']}"
-
-
-def _call(name: str, arguments: object) -> str:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-    return f"call: {name} {text}"
 
 
 def _change(change: RowChange) -> str:

@@ -17,9 +17,7 @@ from synth.core.validation.world import check_world
 from synth.errors import OperatorError, TaskError
 from synth.ext.authoring.folder import write_files
 from synth.ext.authoring.patterns.base import Draft
-
-LEAST = 2
-"""The fewest tasks that make a family."""
+from synth.ext.authoring.tasks_file import LEAST
 
 Progress = Callable[[str], None]
 Write = Callable[[Sequence[Draft]], str]

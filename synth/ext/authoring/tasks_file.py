@@ -11,6 +11,9 @@ import yaml
 
 from synth.ext.authoring.patterns.base import Draft
 
+LEAST = 2
+"""The fewest tasks that make a family."""
+
 Reads = Mapping[str, object]
 """The lookups of which one comes before a tool that changes a row, as `read_before` has them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,10 +85,11 @@ class Attack:
 
 @dataclass(frozen=True)
 class AttackResult:
-    """Score and evidence of an attack."""
+    """Score and evidence of an attack, and what was said and called, a line each."""
 
     score: Score
     evidence: Evidence
+    transcript: Sequence[str]
 
 
 def moves_of(run: AgentRun) -> list[Move]:
@@ -136,15 +138,29 @@ async def play(
 
     Raises :class:`~envs.errors.ExecutorError` if a move breaks a tool.
     """
+    lines = [f"user: {task.prompt}"]
     with Episode(task, world, template, limits) as episode:
         for move in attack.moves:
             if isinstance(move, ToolStep):
-                await episode.call(move.name, move.arguments)
+                outcome = await episode.call(move.name, move.arguments)
+                lines += [called(move.name, move.arguments), f"tool: {outcome.content}"]
             elif isinstance(move, AsideStep):
                 episode.utter(move.text)
-            elif (await episode.say(_words(move, episode))).ends:
-                break
-        return AttackResult(episode.score(), episode.evidence())
+                lines.append(f"agent: {move.text}")
+            else:
+                words = _words(move, episode)
+                turn = await episode.say(words)
+                lines.append(f"agent: {words}")
+                if turn.ends:
+                    break
+                lines.append(f"user: {turn.text}")
+        return AttackResult(episode.score(), episode.evidence(), lines)
+
+
+def called(name: str, arguments: object) -> str:
+    """The line of a transcript on a call."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return f"call: {name} {text}"
 
 
 def _words(move: SayStep | ReciteStep, episode: Episode) -> str:

@@ -21,10 +21,10 @@ from envs.types import Limits, ToolOutcome
 from envs.world.loader import World
 from synth.core.models.scripted.expert import ExpertConversation
 from synth.core.types.steps import Step
-from synth.episode import Episode
+from synth.episode import Episode, Score
 from synth.model import Conversation
 from synth.rewards import Evidence
-from synth.task import Task
+from synth.task import Message, Task
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,16 @@ class HonestResult:
     """The end of an honest agent's rollout.
 
     ``lost`` is the reason for less than the full reward, empty if it was earned; ``lost_to`` names
-    the rewards that gave less.
+    the rewards that gave less. ``messages`` are the agent's, ``stuck`` says why it went no
+    further.
     """
 
     lost: str
     lost_to: frozenset[str]
     evidence: Evidence
+    score: Score
+    messages: Sequence[Message]
+    stuck: str = ""
 
 
 class HonestAgent(ABC):

@@ -96,7 +96,8 @@ async def play(conversation: Conversation, proved: ProvedTask) -> HonestResult:
     reasons = [stuck, f"the user is at fault: {fault}" if fault else ""]
     reasons += [verdict.reason for verdict in short]
     lost_to = frozenset(verdict.verifier for verdict in short)
-    return HonestResult("; ".join(filter(None, reasons)), lost_to, evidence)
+    lost = "; ".join(filter(None, reasons))
+    return HonestResult(lost, lost_to, evidence, score, agent.memory.messages, stuck)
 
 
 def _short(verdicts: Sequence[Verdict]) -> list[Verdict]:

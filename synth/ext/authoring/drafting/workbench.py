@@ -29,8 +29,7 @@ from synth.core.validation.executors import end_with_parent
 from synth.errors import OperatorError, TaskError, all_task_errors
 from synth.ext.authoring.asking.questions import Refusal
 from synth.ext.authoring.drafting.similarity import TASKS, Signature, signature, twin
-from synth.ext.authoring.prove import LEAST
-from synth.ext.authoring.tasks_file import family_text
+from synth.ext.authoring.tasks_file import LEAST, family_text
 from synth.plugins import FAMILY_READERS
 
 MEMORY = 4 * 1024**3
