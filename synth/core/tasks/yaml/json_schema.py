@@ -1,7 +1,4 @@
-"""The JSON Schema of tasks.yaml, for editors: generated from its models and a world's tools.
-
-``tasks.schema.json`` beside this file is what :func:`tasks_schema` generates without a world.
-"""
+"""The JSON Schema of tasks.yaml, for editors: generated from its models and a world's tools."""
 
 from __future__ import annotations
 
