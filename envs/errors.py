@@ -61,7 +61,7 @@ class SandboxError(EnvsError):
 
 
 class NoRoomError(SandboxError):
-    """The database server has as many sessions as it allows."""
+    """The database has as many sessions as it allows, or another transaction holds the rows."""
 
 
 class SandboxBusyError(SandboxError):

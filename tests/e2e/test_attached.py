@@ -5,12 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import sqlalchemy
 
+from envs.types import ToolCall
 from synth.core.dataset.reader import Dataset
+from synth.model import Completion
 from tests.e2e.command import stable_rows, synth
+from tests.e2e.expert_endpoint import endpoint
 from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
 from tests.unit.envs.sandboxes.attached.test_writes import rows_of
 
@@ -223,9 +230,9 @@ def test_families_of_a_world_that_only_read(home: Path):
     assert "a world needs a schema.sql" in built.stdout + built.stderr
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mariadb"])
-def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: str):
-    """Each rollout earns its reward by rows that nobody finds afterwards."""
+@contextlib.contextmanager
+def rooms(home: Path, engine: str) -> Generator[tuple[str, list[str]]]:
+    """A world that writes to an existing database: the URL of that, and the arguments of a run."""
     world = home / "rooms"
     world.mkdir()
     (world / "policy.md").write_text("Keep the rooms.")
@@ -254,10 +261,17 @@ def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: st
             "CREATE TABLE room (id INTEGER PRIMARY KEY, name VARCHAR(20), beds INTEGER)",
             "INSERT INTO room VALUES (1, 'North', 1), (2, 'South', 2), (3, 'East', 3)",
         )
-        before = rows_of(url)
         base = ["run", "env.path=rooms", "database=attached", "database.dsn_env_var=THE_DB"]
-        base += ["tasks.count=3", "runtime=inline", "runtime.concurrency=1", "output.dir=out"]
-        done = synth(*base, "database.options.writes=[room]", cwd=home, env={"THE_DB": url})
+        base += ["tasks.count=3", "runtime=inline", "output.dir=out"]
+        yield url, [*base, "runtime.concurrency=1", "database.options.writes=[room]"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mariadb"])
+def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: str):
+    """Each rollout earns its reward by rows that nobody finds afterwards."""
+    with rooms(home, engine) as (url, base):
+        before = rows_of(url)
+        done = synth(*base, cwd=home, env={"THE_DB": url})
         assert done.returncode == 0, done.stdout + done.stderr
         with Dataset.open(home / "out") as dataset:
             rows = list(dataset.rows())
@@ -265,8 +279,7 @@ def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: st
         assert rows_of(url) == before
         assert synth("replay", "out", cwd=home, env={"THE_DB": url}).returncode == 0
         assert rows_of(url) == before
-        mistaken = ["database.options.writes=[room]", "output.dir=wrong", "model.mistake_rate=1.0"]
-        mistaken += ["model.mistakes=[wrong_argument]"]
+        mistaken = ["output.dir=wrong", "model.mistake_rate=1.0", "model.mistakes=[wrong_argument]"]
         done = synth(*base, *mistaken, cwd=home, env={"THE_DB": url})
         assert done.returncode == 0, done.stdout + done.stderr
         with Dataset.open(home / "wrong") as dataset:
@@ -276,3 +289,47 @@ def test_families_that_write_leave_the_database_as_it_was(home: Path, engine: st
             (state,) = [one for one in row["verdicts"] if one["verifier"] == "state"]
             assert "room" in state["reason"], state
         assert rows_of(url) == before
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "mariadb"])
+def test_a_rollout_that_loses_to_another_transaction_is_played_again(home: Path, engine: str):
+    """A proof waits for the other one to end. A rollout that has cost something is given up, with
+    the reason, and a resume plays it.
+    """
+    with rooms(home, engine) as (url, base), contextlib.ExitStack() as stack:
+        other = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool).connect()
+        stack.enter_context(other)
+        write = sqlalchemy.text("UPDATE room SET beds = 5 WHERE id = 1")
+        base += ["database.statement_timeout_ms=1000"]
+        other.execute(write)
+        timer = threading.Timer(5, other.rollback)
+        timer.start()
+        done = synth(*base, cwd=home, env={"THE_DB": url})
+        timer.join()
+        assert (done.returncode, "3 of 3 rollouts" in done.stdout) == (0, True), done.stderr
+
+        async def clerk(request: dict[str, Any]) -> Completion:
+            """Takes the row as soon as it is asked to work on it."""
+            asked = next(one["content"] for one in request["messages"] if one["role"] == "user")
+            name = asked.split()[1]
+            if request["messages"][-1]["role"] == "tool":
+                return Completion(f"Room {name} has 9 beds now.")
+            if name == "North" and not done.returncode:
+                other.execute(write)
+            call = ToolCall.of("set_beds", {"name": name, "beds": 9})
+            return Completion(tool_calls=(call,), finish_reason="tool_calls")
+
+        base += ["model=openai", "model.name=expert", "model.api_key_env=null"]
+        base += ["model.base_url=" + stack.enter_context(endpoint(clerk)), "preflight=false"]
+        done = synth(*base, "output.dir=held", cwd=home, env={"THE_DB": url})
+        assert done.returncode != 0
+        held = 1 if engine == "postgresql" else 3  # elsewhere more than the row is locked
+        assert f"{3 - held} of 3 rollouts in held" in done.stdout
+        assert "another transaction has its rows" in done.stdout
+        assert ("one writer: runtime.workers=1" in done.stdout) == (engine == "sqlite")
+        assert "next: synth run --resume held" in done.stdout
+        other.rollback()
+        again = synth("run", "--resume", "held", cwd=home, env={"THE_DB": url})
+        assert (again.returncode, "3 of 3" in again.stdout) == (0, True), again.stderr
+        with Dataset.open(home / "held") as dataset:
+            assert [row["reward"] for row in dataset.rows()] == [1.0] * 3

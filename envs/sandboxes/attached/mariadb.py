@@ -213,9 +213,11 @@ class _MariaDBWriter(Writer, MariaDBAccess):
 
     def limit(self, raw: Any, timeout_ms: int | None) -> None:
         self._timeout_ms = timeout_ms
-        wait = max(1, self.wait_ms(timeout_ms) // 1000)
+        version = raw.get_server_info()
+        least = int("MariaDB" not in version)  # a statement's time may be less than two seconds
+        wait = max(least, self.wait_ms(timeout_ms) // 1000)
         with raw.cursor() as cursor:
-            limit = limit_of(raw.get_server_info(), "statement_ms", timeout_ms or 0)
+            limit = limit_of(version, "statement_ms", timeout_ms or 0)
             cursor.execute(
                 f"SET SESSION {limit},"
                 f" innodb_lock_wait_timeout = {wait}, lock_wait_timeout = {wait}"

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from sqlalchemy.exc import DBAPIError
 
+from envs.errors import NoRoomError
 from envs.processes.zygote import limit_space
 from envs.sandboxes.attached.access import QUERIES, Writer, access_of, first_word
 from envs.sandboxes.attached.connection import (
@@ -84,7 +85,7 @@ def prepare(
 
 def answer(rollout: _Rollout, question: RolloutQuestion, _: list[int]) -> Any:
     """Do what is asked. Raises the driver's errors and :class:`RefusedStatementError`, of the kind
-    CONNECTION_ERROR where the transaction is lost.
+    CONNECTION_ERROR where the transaction is lost, or :class:`NoRoomError` to another one.
     """
     writer = rollout.writer
     driver: Any = None
@@ -118,11 +119,18 @@ def answer(rollout: _Rollout, question: RolloutQuestion, _: list[int]) -> Any:
 
 
 def _check_conflict(rollout: _Rollout, error: Any) -> None:
-    """Give the rollout up for an error that another transaction causes."""
+    """Give the rollout up for an error that another transaction causes.
+
+    Raises :class:`NoRoomError`: later there may be room.
+    """
     named = [getattr(error, name, None) for name in ("sqlstate", "sqlite_errorcode")]
     if not rollout.writer.conflicts.isdisjoint((*named, *error.args[:1])):
         _hang_up(rollout)
-        raise _lost(f"another transaction has its rows: {rollout.writer.words(error)}") from None
+        words = rollout.writer.words(error)
+        raise NoRoomError(
+            "the rollout's transaction was lost: another transaction has its rows:"
+            f" {words.partition(chr(10))[0]}"
+        ) from None
 
 
 def _driver(writer: Writer) -> Any:

@@ -106,6 +106,11 @@ class _SqliteWriter(Writer):
             raw.execute("PRAGMA journal_mode = MEMORY")  # a killed process leaves no journal
         raw.execute("BEGIN IMMEDIATE")
 
+    def words(self, error: BaseException) -> str:
+        if getattr(error, "sqlite_errorcode", None) not in self.conflicts:
+            return super().words(error)
+        return f"{error}; a SQLite file has one writer: runtime.workers=1 runtime.concurrency=1"
+
     def limit(self, raw: Any, timeout_ms: int | None) -> None:
         self._deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
 

@@ -50,6 +50,9 @@ class RolloutSession:
             except ChildLost as lost:
                 words = "a statement did not end in time" if lost.late else words
             raise SandboxError(f"{_LOST}: {words}") from None
+        except SandboxError:
+            self.close()
+            raise
         except RefusedStatementError as refused:
             if refused.category is ErrorCategory.CONNECTION_ERROR:
                 self.close()
