@@ -15,6 +15,7 @@ from synth.errors import OperatorError
 from synth.ext.exporters.row_policy import Calls, Ids
 
 _THINKING: Final = re.compile(r"""\.thinking\b|["']thinking["']""")
+_MARKS: Final = re.compile(r"^ *\{%- (?:end)?generation %\}\n", re.MULTILINE)
 _FOLDER: Final = Path(__file__).parent / "templates"
 
 
@@ -72,7 +73,7 @@ def find_preset(name: str) -> Preset:
     """
     if name in PRESETS:
         bos, eos, calls, ids = PRESETS[name]
-        return Preset(name, _read(_FOLDER / f"{name}.jinja"), bos, eos, calls, ids)
+        return Preset(name, _shipped(name), bos, eos, calls, ids)
     path = Path(name)
     if path.is_file():
         tokens = special_tokens(path)
@@ -83,6 +84,14 @@ def find_preset(name: str) -> Preset:
         f"--template: {name!r} is neither a file nor a preset; {meant}(presets:"
         f" {', '.join(PRESETS)})"
     )
+
+
+def _shipped(name: str) -> str:
+    """The template of a preset; one that has no file is its training version without marks."""
+    file = _FOLDER / f"{name}.jinja"
+    if file.is_file():
+        return _read(file)
+    return _MARKS.sub("", _read(_FOLDER / f"{name}-training.jinja"))
 
 
 def special_tokens(beside: Path) -> Mapping[str, str]:
