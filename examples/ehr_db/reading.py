@@ -125,9 +125,9 @@ def _diagnoses(db: Connection, patient_id: int, *, resolved: bool) -> list[dict[
 def _vitals(db: Connection, patient_id: int, limit: int) -> list[dict[str, Any]]:
     return rows(
         db,
-        "SELECT recorded_at, heart_rate, systolic, diastolic, temperature_c, spo2, weight_kg FROM"
-        " vitals"
-        " WHERE patient_id = :id ORDER BY recorded_at DESC, vitals_id DESC LIMIT :limit",
+        "SELECT SUBSTR(recorded_at, 1, 16) AS recorded_at, heart_rate, systolic, diastolic,"
+        " temperature_c, spo2, weight_kg FROM vitals"
+        " WHERE patient_id = :id ORDER BY vitals.recorded_at DESC, vitals_id DESC LIMIT :limit",
         id=patient_id,
         limit=limit,
     )

@@ -18,11 +18,6 @@ AT_ONCE = 3
 """Bookings for one request that need no read-back."""
 
 
-def _charts(rows: list[Any]) -> str:
-    """The names of patients with their ids."""
-    return ", ".join(f"{each.name} ({each.patient_id})" for each in rows)
-
-
 def _rows(db: Connection, sql: str, **binds: Any) -> list[Any]:
     return list(db.execute(text(sql), binds))
 
@@ -151,6 +146,10 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                 if each.systolic >= systolic or each.diastolic >= diastolic
             ]
             above = [each.patient_id for each in found]
+            shown = ", ".join(
+                f"{each.name} ({each.patient_id}) with {each.systolic}/{each.diastolic}"
+                for each in found
+            )
             if above:
                 yield {
                     "slots": {"clinician": clinician, "systolic": systolic, "diastolic": diastolic},
@@ -163,14 +162,15 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                                 " at their last measurement?"
                             ),
                             (
-                                "{clinician} wants to know whose hypertension is not under control:"
-                                " I10 on the active list, last pressure at or above {systolic} or"
-                                " {diastolic}. Open charts."
+                                "{clinician} asks which of their own patients have hypertension"
+                                " that is not under control: an active I10 and a last pressure of"
+                                " at least {systolic} systolic or {diastolic} diastolic. Only open"
+                                " charts, please."
                             ),
                             (
-                                "Blood pressure audit for {clinician}: active charts, active I10,"
-                                " newest reading >= {systolic} systolic or >= {diastolic}"
-                                " diastolic. Ids please."
+                                "We audit the blood pressure of {clinician}'s patients. Who with an"
+                                " active chart and active I10 has a newest reading of >= {systolic}"
+                                " systolic or >= {diastolic} diastolic? Ids please."
                             ),
                             (
                                 "I'm preparing {clinician}'s next week. Who of the open charts with"
@@ -197,8 +197,9 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                         {"submit": {"patients": above}},
                         {
                             "say": (
-                                f"With I10 and at or above {{systolic}}/{{diastolic}}:"
-                                f" {_charts(found)}."
+                                "Of {clinician}'s active patients with I10, these had {systolic}"
+                                " systolic or more, or {diastolic} diastolic or more, at the last"
+                                f" measurement: {shown}."
                             )
                         },
                     ],
@@ -233,6 +234,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
         out = [each.patient_id for each in found]
         if not 1 <= len(out) <= AT_ONCE:
             continue
+        shown = ", ".join(f"{each.name} ({each.patient_id}) with {each.value}" for each in found)
         for days in range(2, 15):
             yield {
                 "slots": {
@@ -246,10 +248,10 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                 "user": {
                     "says": [
                         (
-                            "INR check of everybody on warfarin: target {low} to {high}, with a"
-                            " prosthetic valve (Z95.2) {valve_low} to {valve_high}, bounds"
-                            " included. Whoever's last value is outside gets a lab result"
-                            " follow-up within {days} days."
+                            "Please check the INR of everybody on warfarin: target {low} to"
+                            " {high}, with a prosthetic valve (Z95.2) {valve_low} to {valve_high},"
+                            " bounds included. Book a lab result follow-up within {days} days for"
+                            " whoever's last value is outside."
                         ),
                         (
                             "Please go through the warfarin patients. Last INR outside"
@@ -281,7 +283,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                 "gold": [
                     {"search_medications": {"name": "warfarin"}},
                     {"search_labs": {"test": "INR"}},
-                    *({"list_diagnoses": {"patient_id": each.patient_id}} for each in taking),
+                    *({"get_patient": {"patient_id": each.patient_id}} for each in taking),
                     *(
                         {
                             "book_followup": {
@@ -295,8 +297,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"submit": {"out_of_range": out}},
                     {
                         "say": (
-                            f"Out of range, and booked within {{days}} days about the lab result:"
-                            f" {_charts(found)}."
+                            "These patients are out of range and have a lab result follow-up"
+                            f" within {{days}} days now: {shown}."
                         )
                     },
                 ],

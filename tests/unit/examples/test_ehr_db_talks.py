@@ -219,13 +219,13 @@ def test_a_whole_conversation_in_other_words(practice: Practice):
         "3. Medication review within {days} days\n\nShall I proceed?"
     )
     assert play.say(read_back).consents
+    play.do("get_patient", patient_id=patient)
     play.do(
         "book_followup",
         patient_id=patient,
         within_days=play.slots["days"],
         reason="medication_review",
     )
-    play.do("get_patient", patient_id=patient)
     play.do("stop_medication", patient_id=patient, name=play.slots["old"], reason="replaced")
     play.order(patient, name=play.slots["new"])
     assert play.reward(decision="updated", max_daily_mg=limit) == 1.0
