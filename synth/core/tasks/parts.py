@@ -6,14 +6,14 @@ Its user brings the requests one after another. Each part is judged as the task 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from synth.core.tasks.yaml.template import names_in
+from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.reply import GoldReply
-from synth.core.types.steps import CallStep, FollowUpStep, Step, every_step, rewritten
+from synth.core.types.steps import CallStep, FollowUpStep, Step, rewritten, steps_from_json
 from synth.task import GoldEnd, Task
 
 OF = "@"
@@ -33,28 +33,45 @@ def joined_gold(parts: Sequence[Task]) -> list[Step]:
     return steps
 
 
+def with_own_names(steps: Sequence[Step], suffix: str) -> list[Step]:
+    """Steps whose saved names end in ``suffix``, so that no other request saves the same."""
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [renamed(item) for item in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return value
+        node = {key: renamed(item) for key, item in cast("dict[str, Any]", value).items()}
+        if node.get("$", TODAY) != TODAY:
+            node["$"] += suffix
+        match node.get("do"):
+            case "call":
+                node["save"] = {name + suffix: path for name, path in node["save"].items()}
+            case "say":
+                node["always"] = [name + suffix for name in node["always"]]
+            case "for_each":
+                node["name"] += suffix
+            case _:
+                pass
+        return node
+
+    return steps_from_json(renamed([step.to_json() for step in steps]))
+
+
 def without_repeats(steps: Sequence[Step], reads: Mapping[int, str]) -> list[Step]:
     """Steps without the reads whose result is known. ``reads`` holds call and result of each step
     that read, by its ``id``: the later of two alike tells nothing new.
     """
     out: list[Step] = []
     places: dict[str, int] = {}
-    saved: Counter[str] = Counter()
     for step in steps:
         read = reads.get(id(step))
         if isinstance(step, CallStep) and read is not None:
-            place = places.get(read)
-            if place is not None and not names_in(dict(step.save), "$"):
+            place = places.setdefault(read, len(out))
+            if place < len(out) and names_in(dict(step.save), "$") <= {TODAY, *step.save}:
                 earlier = cast("CallStep", out[place])
-                same = {name for name, path in step.save.items() if earlier.save.get(name) == path}
-                if all(saved[name] == (1 if name in same else 0) for name in step.save):
-                    saved.update(step.save.keys() - earlier.save.keys())
-                    out[place] = replace(earlier, save={**earlier.save, **step.save})
-                    continue
-            places[read] = len(out)
-        saved.update(
-            name for one in every_step([step]) if isinstance(one, CallStep) for name in one.save
-        )
+                out[place] = replace(earlier, save={**earlier.save, **step.save})
+                continue
         out.append(step)
     return out
 

@@ -145,15 +145,24 @@ class Composer:
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
                 others.sort(key=lambda name: self._rank(seed, name))
-                later = (
-                    self._partner(name, partners[name], derive_seed(seed, name, "task"))
-                    for name in others[: size - 1]
-                )
-                parts = [first, *later]
-                if shared_form(parts)[0]:
+                parts = [first, *islice(self._later(first, partners, others, seed), size - 1)]
+                if len(parts) == size and shared_form(parts)[0]:
                     task = compose(parts, self.seed)
                     if self.wanted is None or self.wanted(task):
                         yield task
+
+    def _later(
+        self, first: Task, partners: Mapping[str, Sequence[int]], names: Sequence[str], seed: int
+    ) -> Iterator[Task]:
+        """Requests of these families about other things than the requests before them."""
+        taken = _named(first)
+        for name in names:
+            for draw in range(DRAWS):
+                part = self._partner(name, partners[name], derive_seed(seed, name, draw))
+                if taken.isdisjoint(named := _named(part)):
+                    taken |= named
+                    yield part
+                    break
 
     def can_begin(self, task: Task, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
@@ -180,3 +189,12 @@ class Composer:
             return known
         task = self.pool.task(family, draw % self.capacities[family], self.seed)
         return task if setting(task) == setting(known) else known
+
+
+def _named(task: Task) -> set[str]:
+    """The things that a request or its user's answers name, such as an order: two requests about
+    one would contradict each other. The rules and the person who is signed in do not count.
+    """
+    values, words = {str(value) for value in task.slots.values()}, str(task.role)
+    said = {value for value in values if value in words and value not in task.system}
+    return {value for value in said if value != value.lower()}

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.tasks.forms import joint_form
-from synth.core.tasks.parts import OF, joined_gold
+from synth.core.tasks.parts import OF, joined_gold, with_own_names
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.checks import EndRules
@@ -27,15 +27,15 @@ from synth.user import FollowUp, UserRole
 LEADS = (
     "{}",
     "Okay, thanks. {}",
-    "One more thing. {}",
+    "{}",
     "Got it, thank you. {}",
     "{}",
-    "Okay. {}",
-    "One other thing. {}",
-    "Thanks for checking. {}",
+    "One more thing. {}",
     "{}",
     "All right, thanks. {}",
-    "And another thing. {}",
+    "{}",
+    "Okay. {}",
+    "Thanks. {}",
 )
 """Forms of a later request; one is drawn."""
 
@@ -124,10 +124,11 @@ def _part(task: Task, index: int, first: Task, draw: int) -> Task:
             step = replace(step, topics=[names[name] for name in step.topics])
         return [step]
 
+    gold = with_own_names(task.gold, f"{OF}{index + 1}") if index else task.gold
     return replace(
         task,
         prompt=opening,
-        gold=rewritten(task.gold, renamed),
+        gold=rewritten(gold, renamed),
         user=user,
         now=first.now,
         system=first.system,

@@ -23,23 +23,20 @@ from synth.transform import Block, TaskTransform
 
 CANNOT = (
     "I'm sorry, but I can't {act}: I have no tool for that here.",
-    "I'm afraid that is not possible here. I have no tool to {act}.",
-    "Unfortunately I can't do this for you, as none of my tools lets me {act}.",
-    "Sorry, I can't help with that one: no tool here lets me {act}.",
-    "I'm sorry, I can't {act} from here; somebody with access to that has to do it.",
-    "That is beyond what I can do: to {act}, I would need a tool that I don't have.",
-    "I don't have a tool to {act}, so I have to leave this one to somebody else.",
-    "To {act}, I would need a tool that I haven't got. I'm sorry.",
+    "I'm afraid I have no tool to {act}. Somebody with access to that has to do it.",
+    "Unfortunately I'm not able to {act}.",
+    "Sorry, I can't help with that one: I have no way to {act}.",
+    "I have no tool to {act}, so I have to leave this one to a colleague.",
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 
-LACKS = "missing_tool"
-"""The name under which a task's ``extras`` keep the tool that it lacks."""
+LACKS = "missing_tools"
+"""The name under which a task's ``extras`` keep the tools that it lacks."""
 
 
 class Toolsets(TaskTransform):
     """Offers each task the tools that gold calls or that have to be read before them, and others,
-    drawn for the task. A share of the tasks lacks the tool for one request.
+    drawn for the task. A share of the tasks lacks the tools for one request.
     """
 
     Options = ToolsetsConfig
@@ -63,7 +60,7 @@ class Toolsets(TaskTransform):
         lacking = self._lacking(task, dice) if dice.random() < self._missing else None
         task = lacking or task
         needed = _needed_tools(task)
-        hidden = {task.extras.get(LACKS), *needed}
+        hidden = needed.union(task.extras.get(LACKS, ()))
         others = [
             tool.name
             for tool in self._tools.values()
@@ -73,33 +70,35 @@ class Toolsets(TaskTransform):
         return task.with_extra("tools", sorted(needed.union(drawn)))
 
     def _lacking(self, task: Task, dice: Random) -> Task | None:
-        """The task without the tool for one of its requests; None if none can be taken away."""
+        """The task without the tools for one of its requests; None if none can be taken away."""
         parts = list(task.parts or [task])
         for place in sorted(range(len(parts)), key=lambda _: dice.random()):
-            name = self._key_tool(parts[place], alone=not task.parts)
+            names = self._key_tools(parts[place], alone=not task.parts)
             others = [one for index, one in enumerate(parts) if index != place]
-            if name is None or any(name in _needed_tools(other) for other in others):
+            if not names or any(_needed_tools(other).intersection(names) for other in others):
                 continue
-            act = dice.choice(CANNOT).format(act=_act(self._tools[name]))
-            parts[place] = _declined(parts[place], act)
+            act = " or ".join(_act(self._tools[name]) for name in names)
+            parts[place] = _declined(parts[place], dice.choice(CANNOT).format(act=act))
             whole = self._whole(task, parts) if task.parts else replace(parts[0], form={})
-            return whole.with_extra(LACKS, name)
+            return whole.with_extra(LACKS, names)
         return None
 
-    def _key_tool(self, task: Task, *, alone: bool) -> str | None:
-        """The tool without which a request cannot be met: the first that writes in any case, or the
-        last that reads where gold writes nothing and no other request is there to read for.
+    def _key_tools(self, task: Task, *, alone: bool) -> Sequence[str]:
+        """The tools without which nothing of a request can be met: all that write, or the last that
+        reads where gold writes nothing and no other request is there to read for. Empty where the
+        user asks for a value beside a change.
         """
         reply = task.gate("reply")
         if reply is None or "unjudged" in (reply.options or {}):
-            return None
+            return []
         calls = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
         writes = [step for step in calls if not self._tools[step.tool].read_only]
         if not writes:
             known = bool(calls) and alone and any(not t.read_only for t in self._tools.values())
-            return calls[-1].tool if known else None
+            return [calls[-1].tool] if known else []
         sure = [step for step in task.gold if step in writes]
-        return sure[0].tool if sure and sure[0].fails is None else None
+        met = not sure or sure[0].fails is not None or bool(task.oracle_sql)
+        return [] if met else list(dict.fromkeys(step.tool for step in writes))
 
     def _whole(self, task: Task, parts: Sequence[Task]) -> Task:
         """A composed task of other parts."""

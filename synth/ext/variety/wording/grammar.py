@@ -75,7 +75,6 @@ class Grammar:
     agreements: Sequence[str]
     lowered: Sequence[str]
     shortened: Mapping[str, Sequence[str]]
-    misspelt: Mapping[str, Sequence[str]]
     voices: Sequence[Voice] = field(default_factory=list[Voice])
 
     def voice(self, seed: int, barred: Collection[str] = ()) -> Voice:

@@ -40,6 +40,7 @@ MOST_MISSPELT = 2
 
 _END = re.compile(rf"(?<=[.?!])\s+(?=[\"'(]?(?:[A-Z]|{SIGN}))")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_PLAIN = re.compile(r"(?<![\w'])[a-z]{4,}(?![\w'])")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
 
 
@@ -207,8 +208,8 @@ class _Speaker:
         voice, words = self.voice, self.words
         if voice.small_letters:
             text = _START.sub(lambda word: self._small(word.group()), text)
-        text = _exchanged(text, words.shortened, voice.shortened, dice)
-        text = _exchanged(text, words.misspelt, voice.misspelt, dice, MOST_MISSPELT)
+        text = _shortened(text, words.shortened, voice.shortened, dice)
+        text = _misspelt(text, voice.misspelt, dice)
         bare = voice.bare_end and text.rpartition(" ")[2].lower() not in words.abbreviated
         return text.removesuffix(".") if bare else text
 
@@ -226,24 +227,29 @@ def _filled(frame: str, parts: Mapping[str, str]) -> str:
     return frame.format(**parts).strip()
 
 
-def _exchanged(
-    text: str,
-    spellings: Mapping[str, Sequence[str]],
-    share: float,
-    dice: Random,
-    most: int | None = None,
+def _shortened(
+    text: str, spellings: Mapping[str, Sequence[str]], share: float, dice: Random
 ) -> str:
-    """A text in which a share of the words that have another spelling has it, ``most`` of them."""
-    done = 0
+    """A text in which a share of the words that have a shorter form takes it."""
 
-    def other(found: re.Match[str]) -> str:
-        nonlocal done
+    def shorter(found: re.Match[str]) -> str:
         word = found.group()
         known = spellings.get(word.lower())
-        if known is None or done == most or dice.random() >= share:
+        if known is None or dice.random() >= share:
             return word
-        done += 1
         chosen = dice.choice(known)
         return chosen.capitalize() if word[0].isupper() else chosen
 
-    return _WORD.sub(other, text)
+    return _WORD.sub(shorter, text)
+
+
+def _misspelt(text: str, share: float, dice: Random) -> str:
+    """A text with slips of typing: two letters within a word change places, or a long word lacks
+    one.
+    """
+    words = [word for word in _PLAIN.finditer(text) if dice.random() < share]
+    for word in reversed(words[:MOST_MISSPELT]):
+        place = dice.randrange(word.start() + 1, word.end() - 2)
+        kept = "" if len(word[0]) > 5 and dice.random() < 0.5 else text[place]
+        text = text[:place] + text[place + 1] + kept + text[place + 2 :]
+    return text

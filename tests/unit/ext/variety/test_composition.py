@@ -102,6 +102,20 @@ def test_what_was_read_is_not_read_again_after_a_write_elsewhere(
     assert tools.index("renew") < tools.index("find_book")
     moves = moves_of(gold.run)
     assert reward_of(Attack("gold", "", moves), task, world, template) == 1.0
+    other = next(one for one in renewals if one.slots["name"] != first.slots["name"])
+    task, gold = asyncio.run(prove_and_keep(compose([first, other, second], 7), world, template))
+    searched = [dict(o.arguments) for o in gold.run.outcomes if o.call.name == "find_member"]
+    assert len(searched) == 2, "the other member's search, under the same name, is in between"
+
+
+def test_no_two_requests_are_about_one_thing():
+    world = load_world(EXAMPLES / "shop")
+    with world.template() as template:
+        pool = FamilyTasks(world, template)
+        plan = plan_of(pool, 60, {"3": 1.0})
+        for task in map(plan.task, range(60)):
+            products = [part.slots["product"] for part in task.parts if "product" in part.slots]
+            assert len(products) == len(set(products)), task.family
 
 
 def test_every_request_has_to_be_done(world: World, template: Template, pool: FamilyTasks):

@@ -80,14 +80,14 @@ LACKING = {"missing_tools": 1.0}
 @pytest.mark.parametrize("compose", [None, {2: 1.0}])
 def test_a_request_without_its_tool_is_declined(compose: dict[int, float] | None):
     tasks = planned("needed+5", 24, compose=compose, **LACKING)
-    lacking = [task for task in tasks if "missing_tool" in task.extras]
-    assert len(lacking) > 8
+    lacking = [task for task in tasks if "missing_tools" in task.extras]
+    assert len(lacking) > 6
     world = load_world(examples_dir() / "shop")
     writers = {tool.name for tool in world.tools if not tool.read_only}
     for task in lacking:
-        missing = task.extras["missing_tool"]
-        assert missing not in task.extras["tools"]
-        if not task.parts and missing not in writers:
+        missing = set(task.extras["missing_tools"])
+        assert missing.isdisjoint(task.extras["tools"])
+        if not task.parts and missing.isdisjoint(writers):
             assert set(task.extras["tools"]) <= writers, "nothing else to read it with"
         declined = [part for part in task.parts or [task] if isinstance(part.gold[0], ReplyStep)]
         assert [gate.name for gate in declined[0].gates if gate.name == "answer"] == []
@@ -96,7 +96,7 @@ def test_a_request_without_its_tool_is_declined(compose: dict[int, float] | None
 def test_who_cannot_do_it_says_so_and_who_claims_it_loses():
     world = load_world(examples_dir() / "shop")
     tasks = planned("needed+5", 42, **LACKING)
-    by_tool = {task.extras.get("missing_tool"): task for task in tasks}
+    by_tool = {(task.extras.get("missing_tools") or [""])[0]: task for task in tasks}
     with world.template() as template:
         for name in ("cancel_order", "get_gift_card"):
             task, gold = asyncio.run(prove_and_keep(by_tool[name], world, template))
@@ -123,7 +123,7 @@ def test_the_honest_win_and_attackers_lose_without_the_tool():
     task = next(
         task
         for task in planned("needed+5", 24, compose={2: 1.0}, **LACKING)
-        if "missing_tool" in task.extras
+        if "missing_tools" in task.extras
     )
     task = replace(task, extras={k: v for k, v in task.extras.items() if k != "tools"})
     with world.template() as template:

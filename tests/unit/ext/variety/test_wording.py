@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -21,7 +22,7 @@ from synth.core.validation.prove import prove
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.selection import TaskSelection
 from synth.ext.variety.wording.grammar import Grammar, Greetings, Voice, grammar
-from synth.ext.variety.wording.reword import VariedWording, reworded
+from synth.ext.variety.wording.reword import VariedWording, _misspelt, reworded
 from synth.plan import Plan
 from synth.task import Task
 from synth.user import Consent, FollowUp, Topic, UserRole
@@ -169,7 +170,7 @@ def test_odd_texts_do_no_harm(text: str):
 def test_who_greets_or_thanks_does_so_once():
     for number in range(200):
         after = reworded(task("Good morning, could you lend Emma to Ben? Thanks, Ada", number))
-        assert after.prompt.lower().startswith(("good mo", "good mr"))
+        assert re.match(r"go*d m", after.prompt.lower())
         assert after.prompt.endswith(", Ada")
 
 
@@ -262,13 +263,15 @@ def test_the_grammar_states_no_amount_and_denies_nothing():
         assert not [word for word in words if word.endswith("n't") or any(map(str.isdigit, word))]
 
 
-def test_misspelt_words_are_no_amounts_and_no_negations():
-    words = grammar()
-    for table in (words.shortened, words.misspelt):
-        assert not set(table) & (NEGATIONS | AMOUNTS)
-        for word, others in table.items():
-            assert word.isalpha()
-            assert not {*others} & {*words.misspelt, *NEGATIONS, *AMOUNTS, word}
+def test_a_slip_of_typing_leaves_the_word_readable():
+    text = "please never cancel these seven orders without asking"
+    for number in range(300):
+        after = _misspelt(text, 0.5, Random(number))
+        pairs = list(zip(text.split(), after.split(), strict=True))
+        assert 1 <= sum(old != new for old, new in pairs) + (after == text) <= 2
+        for old, new in pairs:
+            assert (old[0], old[-1]) == (new[0], new[-1])
+            assert sorted(old) == sorted(new) or (len(old) > 5 and not set(new) - set(old))
 
 
 @pytest.mark.parametrize("voice", grammar().voices, ids=lambda voice: voice.name)
