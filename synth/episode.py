@@ -24,7 +24,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from envs.audit import Audit, digest_of
@@ -149,12 +149,12 @@ class Episode(Closing):
         shown = task.submit_parameters
         self._submit = None if shown is None else submit_toolbox(shown, several=bool(task.parts))
         boxes = (self._environment.offered, *((self._submit,) if self._submit else ()))
-        self.tools, self.infos = _offer(boxes)
-        self._offered = _offered_text(boxes)
+        self._shown, self.offered, self.infos = _offer(boxes)
+        self._tools_json = self._shown
         self._writing = frozenset(info.name for info in self.infos.values() if not info.read_only)
         self._renaming = layer_of(task, boxes)
         if self._renaming is not None:
-            self.tools, self.infos = _offer([self._renaming.toolbox])
+            self._shown, self.offered, self.infos = _offer((self._renaming.toolbox,))
         self.concurrent_reads = self._environment.concurrent_reads
         self.state_hash_before = self._environment.state_hash()
 
@@ -177,7 +177,7 @@ class Episode(Closing):
             lambda tools: model.start(self.task, tools, identity.seed),
             ToolInterface(
                 self._act,
-                self.tools,
+                self.offered,
                 self.infos,
                 self.check,
                 self.concurrent_reads,
@@ -189,6 +189,13 @@ class Episode(Closing):
             identity=identity,
             event_stream=event_stream,
         )
+
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        """The schemas of the tools that a model is offered. They are the player's own; ``offered``
+        are those that all episodes share.
+        """
+        return json.loads(self._shown)
 
     async def call(
         self, call: ToolCall | str, arguments: Mapping[str, object] | None = None
@@ -475,7 +482,7 @@ class Episode(Closing):
             self.own_text(self.said),
             Databases(self._ask, self._ask_turned, self._ask_others),
             self._own_utterances(),
-            self._offered,
+            self._tools_json,
             self._writing,
             people_of(self._world, self._template),
         )
@@ -556,23 +563,14 @@ async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:
     return running.result(), called_off
 
 
-def _offer(boxes: Sequence[Toolbox]) -> tuple[list[dict[str, Any]], Mapping[str, ToolInfo]]:
-    """The schemas of the tools, as a model is offered them, and their traits by name. They are the
-    player's own.
+@lru_cache(maxsize=256)
+def _offer(
+    boxes: tuple[Toolbox, ...],
+) -> tuple[str, Sequence[Mapping[str, Any]], Mapping[str, ToolInfo]]:
+    """The schemas of the tools as text, which verifiers read whatever a player does to its own,
+    and as values, and the tools' traits by name.
     """
-    infos = {name: info for box in boxes for name, info in _infos(box).items()}
-    return json.loads(_offered_text(tuple(boxes))), infos
-
-
-@lru_cache(maxsize=256)
-def _offered_text(boxes: tuple[Toolbox, ...]) -> str:
-    """The schemas of the tools as text: what verifiers read, whatever a player does to its own."""
-    return json.dumps([tool.to_openai() for box in boxes for tool in box.tools])
-
-
-@lru_cache(maxsize=256)
-def _infos(box: Toolbox) -> Mapping[str, ToolInfo]:
-    return {
-        tool.name: ToolInfo(tool.name, tool.read_only, tool.risk == "destructive")
-        for tool in box.tools
-    }
+    tools = [tool for box in boxes for tool in box.tools]
+    text = json.dumps([tool.to_openai() for tool in tools])
+    infos = {t.name: ToolInfo(t.name, t.read_only, t.risk == "destructive") for t in tools}
+    return text, json.loads(text), infos

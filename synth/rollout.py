@@ -279,7 +279,7 @@ def _identity_columns(job: Job, context: RolloutContext) -> dict[str, object]:
 
 
 def _conversation_columns(result: _RolloutResult) -> dict[str, object]:
-    run, own = result.run, [tool for tool in result.tools if tool not in result.episode.tools]
+    run, own = result.run, result.tools[len(result.episode.offered) :]
     return {
         "messages": run.messages,
         "tools": result.tools,
@@ -308,7 +308,9 @@ def _outcome_columns(result: _RolloutResult) -> dict[str, object]:
         "num_tool_calls": len(run.outcomes),
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
-        "blame": blame(_evidence_of_all(run, episode), score.verdicts, run.stop_reason),
+        "blame": None
+        if score.solved
+        else blame(_evidence_of_all(run, episode), score.verdicts, run.stop_reason),
         "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
     }
 

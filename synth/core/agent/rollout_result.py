@@ -137,10 +137,8 @@ class AgentRun:
 
 
 def _sum(spent: Sequence[Completion | UserTurn]) -> Usage:
-    total = Usage()
-    for completion in spent:
-        total += completion.usage
-    return total
+    nothing = Usage()
+    return sum([one.usage for one in spent if one.usage != nothing], nothing)
 
 
 def _cost(spent: Sequence[Completion | UserTurn]) -> float | None:

@@ -8,9 +8,9 @@ form, :func:`recorded_schema` is its JSON Schema.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
@@ -59,18 +59,18 @@ class EmittedCall:
 class RecordedEvent:
     """Base of the events; ``event`` is the kind."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+    __pydantic_config__ = ConfigDict(extra="ignore")
 
     event: str
 
     def to_json(self) -> dict[str, Json]:
         """The event as the column holds it."""
-        out: dict[str, Json] = {}
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if value is not None or entry.name in _ALWAYS:
-                out[entry.name] = _plain(value)
-        return out
+        known = [(name, getattr(self, name)) for name in self.__dataclass_fields__]
+        return {
+            name: value if value.__class__ is str else _plain(value)
+            for name, value in known
+            if value is not None or name in _ALWAYS
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +263,7 @@ def _adapter(kind: type[RecordedEvent]) -> TypeAdapter[Any]:
 
 def _plain(value: Json) -> Json:
     if isinstance(value, EmittedCall | Act):
-        known = ((entry.name, getattr(value, entry.name)) for entry in fields(value))
+        known = [(name, getattr(value, name)) for name in value.__dataclass_fields__]
         return {name: _plain(item) for name, item in known if item not in (None, ())}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in cast("Sequence[Json]", value)]

@@ -423,7 +423,7 @@ async def _play_gold(episode: Episode, world: World) -> GoldRun:
         return await _said(episode, expert, world, text, acts)
 
     try:
-        expert = ScriptedModel(retries=None).start(task, episode.tools, task.seed)
+        expert = ScriptedModel(retries=None).start(task, episode.offered, task.seed)
     except GoldStuckError as error:
         raise _stuck(task, world, error) from None
     try:
@@ -452,7 +452,7 @@ async def _said(
 
 def _gold_run(run: AgentRun, episode: Episode, expert: ExpertConversation) -> GoldRun:
     evidence, stated = episode.evidence(), expert.stated
-    return GoldRun(run, episode.tools, expert.steps, evidence, stated, expert.saved, expert.taken)
+    return GoldRun(run, episode.offered, expert.steps, evidence, stated, expert.saved, expert.taken)
 
 
 def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
