@@ -7,15 +7,45 @@ nodes of the notation for names that earlier steps save (see :mod:`synth.core.ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast, get_args
 
 from synth.errors import DatasetError
 
 
+class _GoldStep:
+    """A step by its word, and its fields as JSON; the ``line`` of a file is not part of it."""
+
+    __slots__ = ()
+    do: ClassVar[str]
+
+    @property
+    def word(self) -> str:
+        """The word under which the step stands in the author's file."""
+        return self.do
+
+    def to_json(self) -> dict[str, object]:
+        own: Any = self
+        return {"do": self.do} | {
+            one.name: _plain(getattr(self, one.name)) for one in fields(own) if one.compare
+        }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, _GoldStep):
+        return value.to_json()
+    if isinstance(value, Condition):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, object]", value))
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
 @dataclass(frozen=True, slots=True)
-class CallStep:
+class CallStep(_GoldStep):
     """A tool call. ``save`` names values of its result (see :mod:`synth.core.tasks.yaml.saves`),
     ``fails`` is the category of the error with which it is meant to fail, ``line`` its line in the
     author's file.
@@ -30,52 +60,28 @@ class CallStep:
 
     @property
     def word(self) -> str:
-        """The word under which the step stands in the author's file."""
         return self.tool
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "do": self.do,
-            "tool": self.tool,
-            "arguments": dict(self.arguments),
-            "save": dict(self.save),
-            "fails": self.fails,
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class AskStep:
+class AskStep(_GoldStep):
     """A question about topics that the user knows."""
 
     do: ClassVar[str] = "ask"
     topics: Sequence[str]
     text: object
 
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do, "topics": list(self.topics), "text": self.text}
-
 
 @dataclass(frozen=True, slots=True)
-class ConfirmStep:
+class ConfirmStep(_GoldStep):
     """A proposal that the user has to agree to."""
 
     do: ClassVar[str] = "confirm"
     text: object
 
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do, "text": self.text}
-
 
 @dataclass(frozen=True, slots=True)
-class SubmitStep:
+class SubmitStep(_GoldStep):
     """The answer, handed in by the tool ``submit``."""
 
     do: ClassVar[str] = "submit"
@@ -92,16 +98,9 @@ class SubmitStep:
     def arguments(self) -> Mapping[str, object]:
         return self.fields
 
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do, "fields": dict(self.fields)}
-
 
 @dataclass(frozen=True, slots=True)
-class ReplyStep:
+class ReplyStep(_GoldStep):
     """Words to the user, ``say`` in the notation; they go with what comes next. ``always`` are the
     saved names that each of the author's texts holds.
     """
@@ -110,16 +109,9 @@ class ReplyStep:
     text: object
     always: Sequence[str] = ()
 
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do, "text": self.text, "always": list(self.always)}
-
 
 @dataclass(frozen=True, slots=True)
-class LoopStep:
+class LoopStep(_GoldStep):
     """``for_each``: the steps are played for each item of the list ``over``, under ``name``."""
 
     do: ClassVar[str] = "for_each"
@@ -127,14 +119,6 @@ class LoopStep:
     over: object
     steps: Sequence[Step]
     line: int = field(default=0, compare=False, repr=False)
-
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        steps = [step.to_json() for step in self.steps]
-        return {"do": self.do, "name": self.name, "over": self.over, "steps": steps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +132,9 @@ class Condition:
     right: object = None
     negated: bool = False
 
-    def to_json(self) -> dict[str, object]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class BranchStep:
+class BranchStep(_GoldStep):
     """``if``: the steps are played if all conditions hold, ``otherwise`` if not. A proof of the
     task leaves it in loops only, without a branch that no item took: elsewhere the steps of the
     branch taken stand in its place.
@@ -165,21 +146,9 @@ class BranchStep:
     otherwise: Sequence[Step] = ()
     line: int = field(default=0, compare=False, repr=False)
 
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "do": self.do,
-            "conditions": [condition.to_json() for condition in self.conditions],
-            "steps": [step.to_json() for step in self.steps],
-            "otherwise": [step.to_json() for step in self.otherwise],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class FollowUpStep:
+class FollowUpStep(_GoldStep):
     """``then``: here the user brings the follow-up of this ``index``, in the place of a yes to the
     last proposal (``proposed``), or in answer to the words so far (``done``, ``refused``).
     """
@@ -187,13 +156,6 @@ class FollowUpStep:
     do: ClassVar[str] = "then"
     index: int
     when: str
-
-    @property
-    def word(self) -> str:
-        return self.do
-
-    def to_json(self) -> dict[str, object]:
-        return {"do": self.do, "index": self.index, "when": self.when}
 
 
 Step = (
@@ -206,36 +168,38 @@ TalkStep = AskStep | ConfirmStep | FollowUpStep
 """Steps that the user answers."""
 
 
+_KINDS = {kind.do: kind for kind in get_args(Step)}
+
+
 def _step_from_json(raw: Mapping[str, Any]) -> Step:
-    """The step of an object that ``to_json`` gave. Raises ValueError for an unknown ``do``."""
-    match raw["do"]:
-        case "call":
-            save = dict(raw.get("save") or {})
-            return CallStep(raw["tool"], raw.get("arguments") or {}, save, raw.get("fails"))
-        case "ask":
-            return AskStep(list(raw.get("topics", ())), raw["text"])
-        case "confirm":
-            return ConfirmStep(raw["text"])
-        case "submit":
-            return SubmitStep(raw["fields"])
-        case "say":
-            return ReplyStep(raw["text"], tuple(raw.get("always", ())))
-        case "for_each":
-            return LoopStep(raw["name"], raw["over"], steps_from_json(raw["steps"]))
-        case "if":
-            conditions = [Condition(**condition) for condition in raw["conditions"]]
-            steps, otherwise = map(steps_from_json, (raw["steps"], raw["otherwise"]))
-            return BranchStep(conditions, steps, otherwise)
-        case "then":
-            return FollowUpStep(raw["index"], raw["when"])
-        case other:
-            message = f"the tasks have a step {other!r}, which this version does not know"
-            raise DatasetError(f"{message}; record the run again")
+    """The step of an object that ``to_json`` gave.
+
+    Raises :class:`~synth.errors.DatasetError` for one that this version does not know.
+    """
+    values = {key: _READ.get(key, _as_it_is)(value) for key, value in raw.items() if key != "do"}
+    try:
+        return _KINDS[raw["do"]](**values)
+    except (KeyError, TypeError):
+        message = f"the tasks have a step {raw['do']!r}, which this version does not know"
+        raise DatasetError(f"{message}; record the run again") from None
 
 
 def steps_from_json(raw: Iterable[Mapping[str, Any]]) -> list[Step]:
     """The steps of a list of objects."""
     return [_step_from_json(step) for step in raw]
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "steps": steps_from_json,
+    "otherwise": steps_from_json,
+    "conditions": lambda raw: [Condition(**one) for one in raw],
+    "always": tuple,
+}
+"""What reads the fields that are not JSON."""
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:
