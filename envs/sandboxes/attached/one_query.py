@@ -47,8 +47,8 @@ def refusal(sql: str, dialect: str) -> str | None:
 
 def targets(sql: str, word: str) -> set[tuple[str, str]] | str:
     """Schema and name of the tables that a statement of MySQL may change, by its text: all of an
-    UPDATE or DELETE but what its inner queries read. Otherwise the reason for which its text does
-    not tell.
+    UPDATE or DELETE but what its inner queries read, and those whose rows it locks. Otherwise the
+    reason for which its text does not tell.
 
     ``word`` is its first one. A name without a schema has an empty one.
     """
@@ -65,10 +65,16 @@ def targets(sql: str, word: str) -> set[tuple[str, str]] | str:
         return f"the statement was not executed: these are {len(read)} statements"
     found = read[0]
     if isinstance(found, exp.Query | exp.Values):
-        return "a query does not write" if found.find(DML, exp.DDL, exp.Command) else set()
+        return "a query does not write" if found.find(DML, exp.DDL, exp.Command) else _locked(found)
     if not isinstance(found, exp.Insert | exp.Update | exp.Delete):
         return "the statement was not executed: it is of another kind"
-    return _changed(found)
+    return _changed(found) | _locked(found)
+
+
+def _locked(found: exp.Expr) -> set[tuple[str, str]]:
+    queries = [lock.parent for lock in found.find_all(exp.Lock) if lock.parent is not None]
+    tables = [table for query in queries for table in query.find_all(exp.Table)]
+    return {(table.db, table.name) for table in tables}
 
 
 def _changed(found: exp.Expr) -> set[tuple[str, str]]:

@@ -9,7 +9,6 @@ VALUES, LIMIT, ON CONFLICT and frames of windows: there the text of the statemen
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -46,12 +45,29 @@ ORDER BY nspname
 """
 
 _WRITERS = """
-SELECT proname, pronargs = 1 AND typtype IN ('c', 'p')
-  AND pronamespace <> 'pg_catalog'::regnamespace
-FROM pg_proc LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
-WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+WITH writer AS (
+  SELECT * FROM pg_proc
+  WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+)
+SELECT proname, CASE WHEN pronargs = 1 AND typtype IN ('c', 'p')
+  AND pronamespace <> 'pg_catalog'::regnamespace THEN 'bare' ELSE 'called' END
+FROM writer LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
+UNION SELECT p.proname, 'called' FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid
+  JOIN writer ON writer.oid IN (aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggmfinalfn)
+UNION SELECT oprname, 'operator' FROM pg_operator JOIN writer ON writer.oid = oprcode
+UNION SELECT typname, 'type' FROM pg_type t
+  JOIN pg_cast ON t.oid IN (castsource, casttarget) JOIN writer ON writer.oid = castfunc
+WHERE typnamespace <> 'pg_catalog'::regnamespace
+UNION SELECT typname, 'type' FROM pg_type t JOIN pg_constraint c ON contypid = t.oid
+  JOIN pg_depend ON classid = 'pg_constraint'::regclass AND objid = c.oid
+  JOIN writer ON refclassid = 'pg_proc'::regclass AND refobjid = writer.oid
 """
-"""Functions that may write, and whether ``row.name`` calls them, too."""
+"""Names that may write, and their kind: functions that are ``called`` or (``bare``) stand behind a
+row, too, and an ``operator`` or ``type`` behind which such a function stands.
+"""
+
+_SIGNS = r"+*/<>=~!@#%^&|`?-"
+"""Characters of operators."""
 
 _ESCAPED = re.compile(r"""\bU&\s*\"""", re.IGNORECASE)
 """A name in escapes, which no search of the text would find."""
@@ -71,7 +87,9 @@ class PostgresAccess(Access):
         super().__init__(url, schemas)
         self._writers: frozenset[str] = frozenset()
         self._named: re.Pattern[str] | None = None
-        """The names of the functions that may write, as they stand before their arguments."""
+        """The names of what may write, as a statement has them."""
+        self._hidden = re.compile("(?!)")
+        """Operators and types that may write, as a plan has them."""
 
     def writer(self, tables: Mapping[str, Table], idle_s: int) -> Writer:
         return _PostgresWriter(self.url, self.schemas, tables, idle_s)
@@ -131,22 +149,31 @@ class PostgresAccess(Access):
     ) -> str | None:
         """The refusal of a function that may write; ``planned`` ones may stand in the plan."""
         if self._named is None:
-            found = dict(raw.execute(_WRITERS).fetchall())
-            self._writers = frozenset(found) - _HARMLESS
-            bare = [re.escape(name) for name in self._writers if found[name]]
-            called = [re.escape(name) for name in self._writers if not found[name]]
+            found = [(name, kind) for name, kind in raw.execute(_WRITERS) if name not in _HARMLESS]
+            self._writers = frozenset(name for name, kind in found if kind in {"called", "bare"})
+            named = {
+                wanted: "|".join(re.escape(name) for name, kind in found if kind == wanted)
+                or "(?!)"
+                for wanted in ("bare", "called", "operator", "type")
+            }
+            operator = f"(?<![{_SIGNS}])(?P<operator>{named['operator']})(?![{_SIGNS}])"
+            self._hidden = re.compile(rf'{operator}|::(?:[^\s:]+\.)?"?(?P<type>{named["type"]})\b')
             self._named = re.compile(
-                rf"""(?<![\w$])(?:(?P<bare>{"|".join(bare) or "(?!)"})(?![\w$])"""
-                rf"""|(?P<called>{"|".join(called)})"?\s*(?:\(|/\*|--))""",
+                rf"""(?<![\w$])(?:(?P<bare>{named["bare"]}|{named["type"]})(?![\w$])"""
+                rf"""|(?P<called>{named["called"]})"?\s*(?:\(|/\*|--))|{operator}""",
                 re.IGNORECASE,
             )
         if _ESCAPED.search(sql) is not None:
             return "permission denied for a name in escapes (U&): write the name as it is"
-        shown = {name for text in _texts(plan) for name in _called(text)}
+        texts = [*_texts(plan)]
+        shown = {name for text in texts for name in _called(text)}
         names = sorted(shown & self._writers - planned)
+        for text in texts:
+            if (hidden := self._hidden.search(_TEXT.sub("''", text))) is not None:
+                names.append(str(hidden[hidden.lastgroup or 0]))
         text = sql if _HIDING.search(sql) is not None else _TEXT.sub("''", sql)
         if not names and (named := self._named.search(text)) is not None:
-            names = [(named["bare"] or named["called"]).lower()]
+            names = [str(named[named.lastgroup or 0]).lower()]
         if names:
             return (
                 f"permission denied for function {names[0]}: it is declared VOLATILE, so it may"
@@ -178,12 +205,13 @@ FROM part JOIN pg_class c ON c.oid = part.oid JOIN pg_namespace n ON n.oid = rel
 """The tables of some names with all their partitions."""
 
 _STRAYED = """
-SELECT relname FROM pg_class
-WHERE relkind = 'r' AND oid <> ALL (%(known)s::bigint[]::oid[])
-  AND pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
-    + pg_stat_get_xact_tuples_deleted(oid) > 0
-LIMIT 1
+SELECT oid::regclass::text, count FROM pg_class, LATERAL (
+  SELECT pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
+    + pg_stat_get_xact_tuples_deleted(oid)
+) AS changed(count)
+WHERE relkind = 'r' AND oid <> ALL (%(known)s::bigint[]::oid[]) AND count > 0
 """
+"""Changes of other tables in the transaction, also those that were undone."""
 
 _BY_DEFAULTS = frozenset({"nextval", "currval", "lastval"})
 """Functions of the defaults of columns."""
@@ -209,6 +237,7 @@ class _PostgresWriter(Writer, PostgresAccess):
         super().__init__(url, schemas, tables, idle_s)
         self._known: Sequence[tuple[int, str, str, str, str]] = ()
         self._changes = False
+        self._undone: dict[str, int] = {}
 
     def _named_tables(self) -> dict[str, list[str]]:
         return {"names": [table.written(quoted) for table in self.tables.values()]}
@@ -242,14 +271,14 @@ class _PostgresWriter(Writer, PostgresAccess):
         if first_word(sql) not in QUERIES | _CHANGES:
             return self.only_these()
         plan = self._plan(raw, sql, parameters)
-        changed = {place for shown in plan for place in _changed(shown)}
+        locked, changed = set(_places(plan, "LockRows")), set(_places(plan, "ModifyTable"))
         known = {(schema, part) for _, _, _, schema, part in self._known}
         self._changes = bool(changed)
         if self.only_reads and changed:
             return ONLY_READS
-        if strange := sorted(changed - known):
+        if strange := sorted((changed | locked) - known):
             return f"permission denied for table {strange[0][1]}: {self.only_these()}"
-        self.keeps = not self.only_reads and (bool(changed) or '"LockRows"' in json.dumps(plan))
+        self.keeps = not self.only_reads and bool(changed or locked)
         if not self.keeps:
             raw.execute("SET LOCAL transaction_read_only = on")  # until the savepoint is undone
         return self._calls_writer(raw, sql, plan, _BY_DEFAULTS if changed else frozenset())
@@ -265,26 +294,31 @@ class _PostgresWriter(Writer, PostgresAccess):
 
     def strayed(self, raw: Any) -> str | None:
         known = [oid for oid, *_ in self._known]
-        found = raw.execute(_STRAYED, {"known": known}).fetchone()
-        return None if found is None else found[0]
+        found = dict(raw.execute(_STRAYED, {"known": known}).fetchall())
+        undone, self._undone = self._undone, found
+        return next((name for name, count in found.items() if count != undone.get(name)), None)
 
     def settle(self, raw: Any) -> None:
         raw.execute("SET CONSTRAINTS ALL IMMEDIATE")
         raw.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
-def _changed(plan: Any) -> Iterator[tuple[str, str]]:
-    """Schema and name of the tables that a plan changes."""
+def _places(plan: Any, kind: str, inside: bool = False) -> Iterator[tuple[str, str]]:
+    """Schema and name of the tables that a plan changes (the targets of ``ModifyTable``), or locks
+    (all that is read below ``LockRows``).
+    """
     if isinstance(plan, dict):
         node = cast("dict[str, Any]", plan)
-        if node.get("Node Type") == "ModifyTable":
+        here = node.get("Node Type") == kind
+        if inside or here:
             for part in (node, *node.get("Target Tables", ())):
                 if "Relation Name" in part:
                     yield part.get("Schema", ""), part["Relation Name"]
-        yield from _changed(list(node.values()))
-    elif isinstance(plan, list):
+        inside = (inside or here) and kind == "LockRows"
+        plan = list(node.values())
+    if isinstance(plan, list):
         for part in cast("list[Any]", plan):
-            yield from _changed(part)
+            yield from _places(part, kind, inside)
 
 
 class _OrText(Loader):
