@@ -36,8 +36,9 @@ from synth.core.tasks.phrasings import read_phrasings
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.ext.authoring.asking.journal import AskingJournal
 from synth.ext.authoring.config import RephraseConfig
-from synth.ext.authoring.rephrasing.journal import RephraseJournal
+from synth.ext.authoring.rephrasing.prompt import JudgedAnswer
 from synth.ext.authoring.rephrasing.session import (
     FamilyOutcome,
     RephraseJob,
@@ -149,7 +150,7 @@ def _rephrase_world(
         home = Scratch("rephrased")
         folder = unpack_world(pack_world(source), home.path / spec.world_folder)
         file = _journal_file(writer, spec.seed, directory)
-        with closing(RephraseJournal(file)) as journal:
+        with closing(AskingJournal(file, JudgedAnswer)) as journal:
             model = build_model(model_setup(writer, settings.model or AGENT)[0])
             outcomes = _asked(spec, settings, model, folder, journal, directory, console)
             spent = Spending.of(list(journal.answers.values()))
@@ -181,7 +182,7 @@ def _asked(
     settings: RephraseConfig,
     model: Model,
     folder: Path,
-    journal: RephraseJournal,
+    journal: AskingJournal[JudgedAnswer],
     directory: Path,
     console: Console,
 ) -> list[FamilyOutcome]:

@@ -6,14 +6,20 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import TypeAdapter
 
 from synth.core.dataset.store.atomic_files import disk
 from synth.errors import OperatorError
+
+End = TypeVar("End")
+
+Place = tuple[str | int, ...]
+"""What a question is about, and its number."""
 
 
 @dataclass(frozen=True)
@@ -35,28 +41,56 @@ class Answer:
         return self.input_tokens + self.output_tokens
 
 
-class AnswerJournal(ABC):
+class AskingJournal(Generic[End]):
     """The journal at a path; what it holds is read when it is opened. Close it.
+
+    ``answers`` are those that were paid for, by the place of their question; ``ends`` are what
+    became of them, dataclasses of the ``kind``; ``added`` names what stands in the world.
 
     Raises OperatorError for a file that cannot be read or written, or is damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: type[End]) -> None:
         self.path = path
+        self.answers: dict[Place, Answer] = {}
+        self.ends: dict[Place, End] = {}
+        self.added: set[str] = set()
+        self._read_end = TypeAdapter(kind).validate_python
         with disk(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
             self._take_all(path.read_bytes())
             self._file = path.open("ab")
 
-    @abstractmethod
-    def take(self, entry: Mapping[str, Any]) -> None:
-        """Take up an entry of an earlier session.
+    def answered(self, place: Place, answer: Answer) -> None:
+        """Keep an answer that has been paid for."""
+        self.answers[place] = answer
+        self._write({"place": place, "answer": asdict(answer)})
 
-        Raises KeyError, TypeError or ValueError for one that is not of this journal.
-        """
+    def ended(self, place: Place, end: End) -> None:
+        """Keep what became of a question."""
+        self.ends[place] = end
+        self._write({"place": place, "end": asdict(cast("Any", end))})
 
-    def write(self, entry: Mapping[str, object]) -> None:
+    def has_added(self, names: Iterable[str]) -> None:
+        """Note that these stand in the world, or stood there."""
+        new = sorted(set(names) - self.added)
+        self.added.update(new)
+        if new:
+            self._write({"added": new})
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        """Take up an entry of an earlier session."""
+        if "added" in entry:
+            self.added.update(map(str, entry["added"]))
+            return
+        place: Place = tuple(entry["place"])
+        if "answer" in entry:
+            self.answers[place] = Answer(**entry["answer"])
+        else:
+            self.ends[place] = self._read_end(entry["end"])
+
+    def _write(self, entry: Mapping[str, object]) -> None:
         """Append an entry, durably."""
         line = json.dumps(entry, ensure_ascii=True).encode() + b"\n"
         with disk(self.path):
@@ -71,7 +105,7 @@ class AnswerJournal(ABC):
         whole = data.rfind(b"\n") + 1
         for number, entry in self._entries(data[:whole]):
             try:
-                self.take(entry)
+                self._take(entry)
             except (KeyError, TypeError, ValueError):
                 raise self._damaged(number) from None
         if whole < len(data):

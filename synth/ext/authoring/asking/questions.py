@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from synth.core.foundation.hashing import derive_seed
 from synth.errors import ContextOverflow, ModelError, ModelRefusedRequest
-from synth.ext.authoring.asking.budget import AskingStopped
-from synth.ext.authoring.asking.journal import Answer
+from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped
+from synth.ext.authoring.asking.journal import Answer, AskingJournal, Place
 from synth.model import Completion, Model, missing_answer
 from synth.task import Message, Task
 
@@ -45,6 +47,28 @@ async def ask(model: Model, messages: Sequence[Message], seed: int, what: str) -
         if error.retryable:
             raise AskingStopped(f"the endpoint does not answer: {error.message}") from None
         return Answer("", error.message)
+
+
+async def answer_to(
+    place: Place,
+    messages: Sequence[Message],
+    what: str,
+    model: Model,
+    seed: int,
+    budget: AskingBudget,
+    journal: AskingJournal[Any],
+) -> Answer:
+    """The answer to the question at a place, from the journal or else, within the budget, from the
+    model.
+
+    Raises what :func:`ask` raises.
+    """
+    known = journal.answers.get(place)
+    if known is None:
+        budget.check(list(journal.answers.values()))
+        known = await ask(model, messages, derive_seed(seed, *place), what)
+        journal.answered(place, known)
+    return known
 
 
 def _answer(completion: Completion, what: str) -> Answer:

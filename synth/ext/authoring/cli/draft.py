@@ -21,6 +21,7 @@ from synth.core.screen import Screen
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import Spending
+from synth.ext.authoring.asking.journal import AskingJournal
 from synth.ext.authoring.cli.world_job import (
     JOB,
     JobReport,
@@ -31,8 +32,7 @@ from synth.ext.authoring.cli.world_job import (
     show_causes,
     writing_spec,
 )
-from synth.ext.authoring.drafting.journal import DraftJournal, DraftOutcome
-from synth.ext.authoring.drafting.prompt import opening, world_part
+from synth.ext.authoring.drafting.prompt import DraftOutcome, opening, world_part
 from synth.ext.authoring.drafting.session import DraftJob, DraftSession
 from synth.ext.authoring.drafting.workbench import Workbench, check_insertion
 from synth.model import Model
@@ -101,7 +101,10 @@ def main(options: Arguments) -> int:
     folder = own_folder(source, options.to, "families")
     report = _DraftReport(folder, model.name, options.count)
     name = spec.journal("drafts")
-    with locked_state(folder) as state, closing(DraftJournal(state / name)) as journal:
+    with (
+        locked_state(folder) as state,
+        closing(AskingJournal(state / name, DraftOutcome)) as journal,
+    ):
         _draft(load_world(folder), spec, model, journal, options, report, screen)
         report.spent = Spending.of(list(journal.answers.values()))
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
@@ -112,7 +115,7 @@ def _draft(
     world: World,
     spec: WritingSpec,
     model: Model,
-    journal: DraftJournal,
+    journal: AskingJournal[DraftOutcome],
     options: Arguments,
     report: _DraftReport,
     screen: Screen,

@@ -22,6 +22,7 @@ from synth.core.screen import Screen
 from synth.core.validation.check import Options
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import Spending
+from synth.ext.authoring.asking.journal import AskingJournal
 from synth.ext.authoring.cli.world_job import (
     JOB,
     JobReport,
@@ -34,8 +35,7 @@ from synth.ext.authoring.cli.world_job import (
 )
 from synth.ext.authoring.rephrase import add_phrasings
 from synth.ext.authoring.rephrasing.bench import PhrasingBench
-from synth.ext.authoring.rephrasing.journal import RephraseJournal
-from synth.ext.authoring.rephrasing.prompt import messages_for
+from synth.ext.authoring.rephrasing.prompt import JudgedAnswer, messages_for
 from synth.ext.authoring.rephrasing.session import (
     FamilyOutcome,
     RephraseJob,
@@ -111,7 +111,10 @@ def main(options: Arguments) -> int:
     folder = own_folder(source, options.to, "phrasings")
     report = _RephraseReport(folder, model.name)
     name = spec.journal("phrasings")
-    with locked_state(folder) as state, closing(RephraseJournal(state / name)) as journal:
+    with (
+        locked_state(folder) as state,
+        closing(AskingJournal(state / name, JudgedAnswer)) as journal,
+    ):
         _rephrase(load_world(folder), spec, model, journal, options, report, screen)
         report.spent = Spending.of(list(journal.answers.values()))
     print_document(report.to_json(), lambda shown: _conclude(report, shown), as_json=options.json)
@@ -129,7 +132,7 @@ def _rephrase(
     world: World,
     spec: WritingSpec,
     model: Model,
-    journal: RephraseJournal,
+    journal: AskingJournal[JudgedAnswer],
     options: Arguments,
     report: _RephraseReport,
     screen: Screen,

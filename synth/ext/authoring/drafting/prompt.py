@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy
@@ -14,10 +15,29 @@ from envs.types import Pins
 from envs.world.loader import World
 from synth.core.tasks.queries import Queries, select
 from synth.ext.authoring.asking.questions import Refusal
-from synth.ext.authoring.drafting.journal import DraftOutcome
 from synth.ext.authoring.drafting.similarity import Signature
 from synth.ext.authoring.tasks_file import family_text
 from synth.task import Message
+
+
+@dataclass(frozen=True)
+class DraftOutcome:
+    """The end of one draft. ``cause`` and ``reason`` are empty for a family that was kept; ``body``
+    is that family, ``capacity`` the number of its tasks.
+    """
+
+    draft: int
+    family: str | None
+    attempts: int
+    cause: str = ""
+    reason: str = ""
+    capacity: int = 0
+    body: Mapping[str, Any] | None = None
+
+    @property
+    def kept(self) -> bool:
+        return self.body is not None
+
 
 NOTATION = """\
 A task family is one YAML item. Every row of `ground` is one task; its columns are slots.

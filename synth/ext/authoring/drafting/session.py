@@ -15,15 +15,13 @@ from typing import Any, cast
 
 import yaml
 
-from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.yaml.source_map import Map, load_yaml
 from synth.core.tasks.yaml.words import FAMILY_ID
 from synth.errors import TaskError
 from synth.ext.authoring.asking.budget import AskingBudget
-from synth.ext.authoring.asking.journal import Answer
-from synth.ext.authoring.asking.questions import Refusal, ask
-from synth.ext.authoring.drafting.journal import DraftJournal, DraftOutcome
-from synth.ext.authoring.drafting.prompt import feedback, opening
+from synth.ext.authoring.asking.journal import Answer, AskingJournal
+from synth.ext.authoring.asking.questions import Refusal, answer_to
+from synth.ext.authoring.drafting.prompt import DraftOutcome, feedback, opening
 from synth.ext.authoring.drafting.workbench import Workbench, numbered
 from synth.model import Model
 from synth.plugins import REWARDS
@@ -140,7 +138,7 @@ class DraftSession:
     """Makes the drafts of a job. Close it."""
 
     def __init__(
-        self, job: DraftJob, model: Model, bench: Workbench, journal: DraftJournal
+        self, job: DraftJob, model: Model, bench: Workbench, journal: AskingJournal[DraftOutcome]
     ) -> None:
         self._job, self._model, self._bench, self._journal = job, model, bench, journal
         self._runner = asyncio.Runner()
@@ -155,25 +153,25 @@ class DraftSession:
         Raises :class:`AskingStopped` where the budget is spent or the endpoint cannot be asked,
         and :class:`ModelRefusedRequest` where it never will answer.
         """
-        for outcome in self._journal.outcomes.values():
+        for outcome in self._journal.ends.values():
             self._add(outcome)
         for number in range(self._job.count):
-            outcome = self._journal.outcomes.get(number) or self._drafted(number)
+            outcome = self._journal.ends.get((number,)) or self._drafted(number)
             self._add(outcome)
             yield outcome
 
     def _add(self, outcome: DraftOutcome) -> None:
         """Add a family that was kept, unless that has been done; its author may delete it again."""
-        if outcome.body is not None and outcome.draft not in self._journal.added:
+        if outcome.body is not None and str(outcome.draft) not in self._journal.added:
             self._bench.add(outcome.body)
-            self._journal.has_added(outcome.draft)
+            self._journal.has_added([str(outcome.draft)])
 
     def close(self) -> None:
         self._runner.run(self._model.aclose())
         self._runner.close()
 
     def _opening(self, number: int) -> list[Message]:
-        ended = self._journal.outcomes.values()
+        ended = self._journal.ends.values()
         left_out = [outcome for outcome in ended if not outcome.kept]
         bench = self._bench
         known = bench.known.signatures
@@ -202,10 +200,10 @@ class DraftSession:
                 continue
             self._bench.learn(found)
             outcome = DraftOutcome(number, family, attempt, capacity=found.capacity, body=noted)
-            self._journal.ended(outcome)
+            self._journal.ended((number,), outcome)
             return outcome
         outcome = DraftOutcome(number, family, self._job.attempts, refusal.cause, refusal.reason)
-        self._journal.ended(outcome)
+        self._journal.ended((number,), outcome)
         return outcome
 
     def _read(self, answer: Answer) -> dict[str, Any]:
@@ -214,12 +212,7 @@ class DraftSession:
         return _read_family(answer.text, self._bench.scratch, self._bench.taken)
 
     def _answer(self, number: int, attempt: int, messages: Sequence[Message]) -> Answer:
-        """The answer to an attempt, from the journal or else from the model."""
-        known = self._journal.answers.get((number, attempt))
-        if known is not None:
-            return known
-        self._job.budget.check(list(self._journal.answers.values()))
-        seed = derive_seed(self._job.seed, number, attempt)
-        answer = self._runner.run(ask(self._model, messages, seed, "a family"))
-        self._journal.answered(number, attempt, answer)
-        return answer
+        job, place = self._job, (number, attempt)
+        return self._runner.run(
+            answer_to(place, messages, "a family", self._model, job.seed, job.budget, self._journal)
+        )

@@ -8,14 +8,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from synth.core.language.json_answers import json_object
-from synth.core.tasks.phrasings import REQUEST
+from synth.core.tasks.phrasings import REQUEST, UserPhrasing
 from synth.ext.authoring.asking.questions import Refusal
 from synth.ext.authoring.rephrasing.checks import FamilyWords
-from synth.ext.authoring.rephrasing.journal import JudgedAnswer, Rejection
 from synth.task import Message
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A phrasing that is not kept: its cause, the reason for the model, and its request."""
+
+    cause: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """The phrasings of one answer."""
+
+    kept: Sequence[UserPhrasing] = ()
+    rejected: Sequence[Rejection] = ()
+
 
 SYSTEM = """\
 You write what users say to an assistant. You are shown texts of one user, with placeholders in \

@@ -17,17 +17,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from envs.errors import EnvsError
-from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.phrasings import REQUEST, UserPhrasing
 from synth.core.validation.check import Options
 from synth.errors import SynthError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped
-from synth.ext.authoring.asking.journal import Answer
-from synth.ext.authoring.asking.questions import Refusal, ask
+from synth.ext.authoring.asking.journal import Answer, AskingJournal
+from synth.ext.authoring.asking.questions import Refusal, answer_to
 from synth.ext.authoring.rephrasing.bench import NotRephrased, PhrasingBench
 from synth.ext.authoring.rephrasing.checks import FamilyWords, repeated
-from synth.ext.authoring.rephrasing.journal import JudgedAnswer, Rejection, RephraseJournal
-from synth.ext.authoring.rephrasing.prompt import judged_whole, messages_for, read_answer
+from synth.ext.authoring.rephrasing.prompt import (
+    JudgedAnswer,
+    Rejection,
+    judged_whole,
+    messages_for,
+    read_answer,
+)
 from synth.model import Model
 
 T = TypeVar("T")
@@ -82,7 +86,9 @@ def causes_of(outcomes: Sequence[FamilyOutcome]) -> Counter[str]:
 class RephraseSession:
     """Asks for the phrasings of a job. ``outcomes`` are of the finished families. Close it."""
 
-    def __init__(self, job: RephraseJob, model: Model, journal: RephraseJournal) -> None:
+    def __init__(
+        self, job: RephraseJob, model: Model, journal: AskingJournal[JudgedAnswer]
+    ) -> None:
         self._job, self._model, self._journal = job, model, journal
         self._runner = asyncio.Runner()
         self._thread = ThreadPoolExecutor(1, "proofs")
@@ -155,32 +161,26 @@ class RephraseSession:
             wanted = self._job.count - len(outcome.kept)
             if wanted <= 0:
                 break
-            answer = await self._answer(own, number, wanted, outcome)
             place = name, own.of, number
-            judged = self._journal.judged.get(place)
+            messages = messages_for(own, wanted, outcome.requests, outcome.rejected)
+            answer = await answer_to(
+                place,
+                messages,
+                "an answer",
+                self._model,
+                self._job.seed,
+                self._job.budget,
+                self._journal,
+            )
+            judged = self._journal.ends.get(place)
             if judged is None:
                 judging = partial(self._judge, answer, own, wanted, outcome.requests)
                 judged = await self._in_thread(judging)
-                self._journal.judge(place, judged)
+                self._journal.ended(place, judged)
             outcome.questions += 1
             outcome.kept += judged.kept[:wanted]
             outcome.rejected += judged.rejected
         return outcome
-
-    async def _answer(
-        self, own: FamilyWords, number: int, wanted: int, outcome: FamilyOutcome
-    ) -> Answer:
-        """The answer to a question, from the journal or else from the model."""
-        place = own.family, own.of, number
-        known = self._journal.answers.get(place)
-        if known is not None:
-            return known
-        self._job.budget.check(list(self._journal.answers.values()))
-        messages = messages_for(own, wanted, outcome.requests, outcome.rejected)
-        seed = derive_seed(self._job.seed, *place)
-        answer = await ask(self._model, messages, seed, "an answer")
-        self._journal.answered(place, answer)
-        return answer
 
     def _judge(
         self, answer: Answer, own: FamilyWords, wanted: int, kept: Sequence[str]

@@ -9,8 +9,8 @@ import pytest
 
 from synth.core.tasks.yaml.source_map import load_yaml
 from synth.errors import OperatorError
-from synth.ext.authoring.asking.journal import Answer
-from synth.ext.authoring.drafting.journal import DraftJournal, DraftOutcome
+from synth.ext.authoring.asking.journal import Answer, AskingJournal
+from synth.ext.authoring.drafting.prompt import DraftOutcome
 from synth.ext.authoring.drafting.similarity import Signature
 from synth.ext.authoring.drafting.workbench import NEW_FILE, with_family
 
@@ -64,30 +64,32 @@ def test_a_journal_is_read_back_whatever_was_torn_off(tmp_path: Path):
     path = tmp_path / "journal.jsonl"
     answer = Answer("text \ud83d", "", 3, None, None)
     outcome = DraftOutcome(0, "new", 1, capacity=4, body=BODY)
-    journal = DraftJournal(path)
-    journal.answered(0, 1, answer)
-    journal.ended(outcome)
-    journal.has_added(0)
+    journal = AskingJournal(path, DraftOutcome)
+    journal.answered((0, 1), answer)
+    journal.ended((0,), outcome)
+    journal.has_added(["0"])
     journal.close()
     whole = path.read_bytes()
     ends = [index + 1 for index, byte in enumerate(whole) if byte == 10]
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
-        again = DraftJournal(path)
+        again = AskingJournal(path, DraftOutcome)
         again.close()
         lines = sum(end <= size for end in ends)
         assert again.answers == ({(0, 1): answer} if lines else {})
-        assert again.outcomes == ({0: outcome} if lines > 1 else {})
-        assert again.added == ({0} if lines > 2 else set())
+        assert again.ends == ({(0,): outcome} if lines > 1 else {})
+        assert again.added == ({"0"} if lines > 2 else set())
         assert path.stat().st_size == max([0, *(end for end in ends if end <= size)])
 
 
-@pytest.mark.parametrize("line", ["no JSON", "[]", "{}", '{"answer": {}, "draft": 0}'])
+@pytest.mark.parametrize(
+    "line", ["no JSON", "[]", "{}", '{"answer": {}, "place": [0]}', '{"place": [0], "end": {}}']
+)
 def test_a_damaged_journal_is_named_with_its_line(line: str, tmp_path: Path):
     path = tmp_path / "journal.jsonl"
-    path.write_text(f'{{"added": 0}}\n{line}\n')
+    path.write_text(f'{{"added": ["0"]}}\n{line}\n')
     with pytest.raises(OperatorError, match=r"journal\.jsonl:2: the journal is damaged"):
-        DraftJournal(path)
+        AskingJournal(path, DraftOutcome)
 
 
 def test_families_are_alike_in_tools_and_words():
