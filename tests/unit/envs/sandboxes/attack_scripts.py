@@ -28,6 +28,7 @@ EVERYWHERE = (
     "CREATE TRIGGER t AFTER DELETE ON logs BEGIN SELECT 1; END", "ANALYZE", "EXPLAIN COMMIT",
     _ROWS + ("SELECT COUNT(*) FROM n"), _ROWS + ("SELECT MAX(x) FROM n"), _ROWS + ("SELECT COUNT(DISTINCT x) FROM n"),
     _ROWS + ("SELECT a.x FROM n a JOIN n b ON a.x = -b.x"), ("SELECT 1 FROM nowhere"), "SELECT nothing FROM logs", "SELEC 1",
+    "INSERT INTO books VALUES (99, 'x', 999)",
 )  # fmt: skip
 
 REFUSED: Mapping[str, Sequence[str]] = {
@@ -56,6 +57,16 @@ REFUSED: Mapping[str, Sequence[str]] = {
         ("SELECT COUNT(*) FROM ") + ",".join(f"logs t{n}" for n in range(60)), ("SELECT group_concat(zeroblob(200000)) FROM logs"),
     ),
     "postgresql": (
+        "/* */ COMMIT", "-- x\rCOMMIT", "/* /* */ SELECT */ COMMIT", "SELECT 1; COMMIT; BEGIN READ WRITE; DELETE FROM shelves", "END", "ABORT",
+        "SET TRANSACTION READ WRITE", "SET default_transaction_read_only = off", "SET statement_timeout = 0",
+        "SELECT set_config('transaction_read_only', 'off', false)", "RESET ALL", "SET ROLE postgres", "SET SESSION AUTHORIZATION postgres",
+        "ALTER ROLE CURRENT_USER SET statement_timeout = 0", "ALTER ROLE CURRENT_USER PASSWORD 'x'", "COPY shelves TO PROGRAM 'true'",
+        "COPY shelves TO STDOUT", "COPY shelves FROM STDIN", "SELECT lo_from_bytea(4712, '\\x00')",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity", "SELECT query FROM pg_stat_activity", "SELECT datname FROM pg_database",
+        "SELECT datname FROM pg_stat_database_conflicts", "SELECT * FROM pg_stat_get_backend_idset() b, pg_stat_get_backend_pid(b)",
+        "CREATE TEMP TABLE t (a int)", "SELECT 1 AS a INTO t", "PREPARE p AS SELECT 1", "EXECUTE envs_0", "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
+        "LOCK TABLE shelves", "SELECT secret FROM envs_guard.secret", 'SELECT envs_guard.put(\'guess\', \'{"rows": [], "counters": []}\')',
+        "ALTER TABLE shelves DISABLE TRIGGER ALL", "GRANT postgres TO CURRENT_USER", "CREATE DATABASE x", "ALTER SYSTEM SET work_mem = 1", "VACUUM",
         "SELECT pg_sleep(60)", ("SELECT pg_sleep_for('1 hour')"), "SELECT pg_sleep_until('2099-01-01')",
         "SELECT COUNT(*) FROM generate_series(1, 10000000) a, generate_series(1, 10000000) b",
         ("SELECT 'x' ~ repeat('(a|b)*', 10000)"), ("SELECT repeat('x', 1100000000)"), ("SELECT repeat('[', 20000)::json"),
@@ -99,6 +110,14 @@ REFUSED: Mapping[str, Sequence[str]] = {
         "SELECT 1e131073::numeric", ("SELECT 1 / 0"), "SELECT nextval('nix')", ("SELECT CAST(current_database() AS int)"),
     ),
     "mysql": (
+        "/* */ COMMIT", "-- x\nCOMMIT", "#x\nCOMMIT", "/*!999999 SELECT */ COMMIT", "SELECT 1; COMMIT", "BEGIN", "START TRANSACTION READ WRITE",
+        "ROLLBACK", "SAVEPOINT x", "RELEASE SAVEPOINT envs_call", "ROLLBACK TO SAVEPOINT envs_call", "SET max_statement_time = 0",
+        "SET STATEMENT max_statement_time = 0 FOR SELECT SLEEP(1)", "SET ROLE NONE", "SET PASSWORD = PASSWORD('x')", "SET GLOBAL general_log = 1",
+        "SET foreign_key_checks = 0", "SET SESSION TRANSACTION READ WRITE", "FLUSH TABLES", "SHOW FULL PROCESSLIST", "SHOW ENGINE INNODB STATUS",
+        "SELECT * INTO OUTFILE '/tmp/envs_out' FROM shelves", "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE logs",
+        "LOAD DATA INFILE '/etc/hostname' INTO TABLE logs", "DO SLEEP(1)", "TRUNCATE logs", "ALTER TABLE shelves ADD x int",
+        "CREATE TRIGGER t BEFORE INSERT ON shelves FOR EACH ROW SET NEW.label = 'x'", "CREATE DATABASE envs_x", "INSTALL SONAME 'ha_connect'",
+        "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1", "CREATE FUNCTION f() RETURNS int RETURN 1", "PURGE BINARY LOGS TO 'x'",
         "SELECT SLEEP(60)", ("SELECT IF(1, SLEEP(60), 1)"), ("SELECT BENCHMARK(2000000000, SHA2('x', 512))"), ("SELECT MASTER_GTID_WAIT('0-1-1', 100)"),
         ("SELECT MASTER_POS_WAIT('x', 4, 100)"), ("SELECT COUNT(*) FROM seq_1_to_100000000 a, seq_1_to_100000000 b"),
         ("SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c"),
@@ -133,6 +152,25 @@ REFUSED: Mapping[str, Sequence[str]] = {
     ),
 }  # fmt: skip
 
+DENIED: Mapping[str, Sequence[str]] = {
+    "sqlite": (
+        "PRAGMA query_only = 0", "PRAGMA query_only(0)", "PRAGMA main.query_only = 0", "PRAGMA hard_heap_limit = 1", "PRAGMA soft_heap_limit = 1",
+        "PRAGMA foreign_keys = OFF", "PRAGMA writable_schema = ON", "PRAGMA journal_mode = OFF", "PRAGMA max_page_count = 4294967294",
+        "PRAGMA schema_version = 1", "PRAGMA temp_store_directory = '/'", "PRAGMA user_version = 7", "PRAGMA trusted_schema = 1",
+        "PRAGMA case_sensitive_like = 1", "PRAGMA database_list", "SELECT * FROM pragma_database_list", "SELECT * FROM pragma_compile_options",
+        "SELECT * FROM pragma_query_only", "ATTACH ':memory:' AS other", "ATTACH DATABASE 'file:x?mode=memory&cache=shared' AS other", "DETACH main",
+        "SELECT fts3_tokenizer('x', x'4141414141414141')", "SELECT fts3_tokenizer('simple')", "SELECT load_extension('x')",
+        "SELECT LOAD_EXTENSION('x', 'y')", "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "END", "ROLLBACK", "SAVEPOINT s", "RELEASE s", "ROLLBACK TO s",
+        "/* x */ COMMIT", "EXPLAIN COMMIT", "CREATE TABLE x (a)", "CREATE TEMP TABLE x (a)", "CREATE TABLE x AS SELECT * FROM books",
+        "CREATE VIEW x AS SELECT 1", "CREATE TEMP VIEW x AS SELECT 1", "CREATE INDEX x ON books (title)",
+        "CREATE TRIGGER x AFTER INSERT ON books BEGIN DELETE FROM logs; END",
+        "CREATE TEMP TRIGGER x AFTER INSERT ON main.books BEGIN DELETE FROM logs; END", "CREATE VIRTUAL TABLE x USING fts5(a)", "DROP TABLE books",
+        "DROP VIEW shelved", "ALTER TABLE books ADD COLUMN x", "ALTER TABLE books RENAME TO people", "REINDEX", "ANALYZE",
+        "UPDATE sqlite_sequence SET seq = 1000", "DELETE FROM sqlite_sequence",
+    ),
+}  # fmt: skip
+"""Of those that are refused, what a sandbox does not permit, whatever else there is to say."""
+
 HARMLESS: Mapping[str, Sequence[str]] = {
     "sqlite": (
         ("EXPLAIN DELETE FROM logs"), ("EXPLAIN QUERY PLAN DELETE FROM logs"), ("SELECT * FROM sqlite_master"), "SELECT * FROM sqlite_sequence",
@@ -161,7 +199,8 @@ HARMLESS: Mapping[str, Sequence[str]] = {
 WRITES: Mapping[str, Sequence[str]] = {
     "sqlite": (
         ("REPLACE INTO shelves VALUES (1, 'high')"), ("INSERT OR IGNORE INTO shelves VALUES (1, 'x'), (7, 'y')"), "UPDATE OR REPLACE shelves SET label = 'x'",
-        ("WITH a AS (SELECT 1) DELETE FROM logs RETURNING *"), ("UPDATE logs SET rowid = rowid + 100"), "/* */ DELETE FROM shelves",
+        ("WITH a AS (SELECT 1) DELETE FROM logs RETURNING *"), "WITH a AS (SELECT 1) UPDATE logs SET line = 'x'",
+        "WITH a AS (SELECT 'x') INSERT INTO logs (line) SELECT * FROM a", "INSERT INTO shelves VALUES (1, 'x') ON CONFLICT DO UPDATE SET label = 'y'", ("UPDATE logs SET rowid = rowid + 100"), "/* */ DELETE FROM shelves",
         ("INSERT INTO logs (id, line) VALUES (9223372036854775807, 'x')"), "INSERT INTO logs (line) VALUES (char(0) || 'x')",
     ),
     "postgresql": (

@@ -16,7 +16,14 @@ from envs.sandboxes.base import DatabaseTarget, Template
 from envs.types import ErrorCategory, Limits, Pins, ToolCall, ToolResult
 from envs.world.loader import World, load_world
 from tests.servers import server
-from tests.unit.envs.sandboxes.attack_scripts import EMPTY, EVERYWHERE, HARMLESS, REFUSED, WRITES
+from tests.unit.envs.sandboxes.attack_scripts import (
+    DENIED,
+    EMPTY,
+    EVERYWHERE,
+    HARMLESS,
+    REFUSED,
+    WRITES,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -138,6 +145,8 @@ def problems(
         yield f"gives {str(result.output)[:80]}"
     if not result.ok and (result.category not in CATEGORIES or "envs_" in str(result.message)):
         yield f"is told as {result.category}: {result.message}"
+    if sql in DENIED.get(arena.engine, ()) and result.category != ErrorCategory.PERMISSION_DENIED:
+        yield f"is not denied, but {result.category}"
     if environment.diff().changes or rows(environment) != before:
         yield "changes rows"
 
@@ -147,7 +156,8 @@ def test_an_attack_changes_nothing_and_ends_in_time(arena: Arena, reading: bool)
     """On a fresh or used sandbox alike: each script finds the seed rows, and leaves them."""
     with arena.open() as environment:
         before = rows(environment)
-    refused = [*EVERYWHERE, *REFUSED[arena.engine]] + [*EMPTY] * reading
+    refused = [*EVERYWHERE, *REFUSED[arena.engine], *DENIED.get(arena.engine, ())]
+    refused += [*EMPTY] * reading
     harmless = [*HARMLESS[arena.engine]] + [*EMPTY] * (not reading)
     assert [
         f"{sql[:70]!r} {each}"

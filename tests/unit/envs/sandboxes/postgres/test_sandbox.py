@@ -30,7 +30,7 @@ from envs.sandboxes.postgres.schema import fields_of
 from envs.sandboxes.postgres.server import MARK, PostgresServer
 from envs.sandboxes.postgres.statement_guard import refusal
 from envs.scripts import run_script
-from envs.sql_errors import classify, to_result
+from envs.sql_errors import classify
 from envs.types import ErrorCategory, Limits, Pins, RowChange
 from tests.servers import server
 
@@ -303,74 +303,6 @@ def test_an_error_that_an_executor_swallows_undoes_its_statement_only(template: 
             assert sandbox.diff() == other.diff()
 
 
-ATTACKS = (
-    "COMMIT",
-    "/* */ COMMIT",
-    "-- x\rCOMMIT",
-    "/* /* */ SELECT */ COMMIT",
-    "SELECT 1; COMMIT; BEGIN READ WRITE; DELETE FROM parent",
-    "END",
-    "ABORT",
-    "SET TRANSACTION READ WRITE",
-    "SET default_transaction_read_only = off",
-    "SET statement_timeout = 0",
-    "SELECT set_config('statement_timeout', '0', false)",
-    "SELECT set_config('transaction_read_only', 'off', false)",
-    "RESET ALL",
-    "SET ROLE postgres",
-    "SET SESSION AUTHORIZATION postgres",
-    "DO $$ BEGIN DELETE FROM parent; END $$",
-    "ALTER ROLE CURRENT_USER SET statement_timeout = 0",
-    "ALTER ROLE CURRENT_USER PASSWORD 'x'",
-    "COPY parent TO PROGRAM 'true'",
-    "COPY parent TO STDOUT",
-    "COPY parent FROM STDIN",
-    "SELECT pg_read_file('/etc/hostname')",
-    "SELECT lo_create(4711)",
-    "SELECT lo_from_bytea(4712, '\\x00')",
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity",
-    "SELECT query FROM pg_stat_activity",
-    "SELECT datname FROM pg_database",
-    "SELECT datname FROM pg_stat_database_conflicts",
-    "SELECT * FROM pg_stat_get_backend_idset() b, pg_stat_get_backend_pid(b)",
-    "SELECT * FROM pg_shdepend",
-    "SELECT query_to_xml('SELECT 1', true, true, '')",
-    "SELECT pg_advisory_lock(1)",
-    "SELECT pg_notify('x', 'y')",
-    "CREATE TEMP TABLE t (a int)",
-    "SELECT 1 AS a INTO t",
-    "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-    "EXPLAIN ANALYZE CREATE TABLE t AS SELECT 1",
-    "TRUNCATE audit",
-    "PREPARE p AS SELECT 1",
-    "EXECUTE envs_0",
-    "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
-    "LISTEN x",
-    "LOCK TABLE parent",
-    "SELECT setval('kinds_id_seq', 99)",
-    "DELETE FROM envs_guard.log",
-    "SELECT secret FROM envs_guard.secret",
-    """SELECT envs_guard.put('guess', '{"rows": [], "counters": []}')""",
-    "ALTER TABLE parent DISABLE TRIGGER ALL",
-    "GRANT postgres TO CURRENT_USER",
-    "CREATE DATABASE x",
-    "ALTER SYSTEM SET work_mem = 1",
-    "VACUUM",
-)
-
-
-@pytest.mark.parametrize("read_only", [True, False])
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_is_refused_and_leaves_nothing(
-    template: PostgresTemplate, attack: str, read_only: bool
-):
-    with template.open(Pins()) as sandbox:
-        with pytest.raises(DBAPIError):
-            call(sandbox, attack, limits=Limits(read_only=read_only))
-        assert not sandbox.diff()
-        assert ask(sandbox, "SELECT count(*) FROM parent") == [(2,)]
-
-
 @pytest.mark.parametrize("write", [("DELETE FROM audit"), ("WITH g AS (DELETE FROM audit RETURNING *) SELECT * FROM g"),
                                    "SELECT nextval('kinds_id_seq')", ("EXPLAIN ANALYZE DELETE FROM audit")])  # fmt: skip
 def test_a_read_only_call_writes_nothing(template: PostgresTemplate, write: str):
@@ -388,13 +320,6 @@ def test_the_log_is_not_handed_out_or_emptied_by_hand(template: PostgresTemplate
                 text("SELECT * FROM envs_guard.taken('guess', 1000)")
             ).all()
         assert len(sandbox.diff().changes) == 3
-
-
-def test_an_errors_words_do_not_name_the_sandbox(template: PostgresTemplate):
-    with template.open(Pins()) as sandbox:
-        with pytest.raises(DBAPIError) as caught:
-            call(sandbox, "SELECT CAST(current_database() AS int)")
-        assert "envs_" not in str(to_result(caught.value, "postgresql").message)
 
 
 def test_a_value_without_a_counterpart_in_python_is_its_text(template: PostgresTemplate):
@@ -587,15 +512,6 @@ def test_what_watches_the_server_is_left_out_of_a_script(tmp_path: Path):
         assert list(made.tables) == ["kept"]
 
 
-def test_a_flood_of_rows_is_cut(template: PostgresTemplate):
-    flood = "SELECT repeat('x', 1000000) FROM generate_series(1, 1000000)"
-    with template.open(Pins()) as sandbox:
-        with pytest.raises(DBAPIError) as caught:
-            call(sandbox, flood, limits=Limits(max_rows=None))
-        assert classify(caught.value, "postgresql") is ErrorCategory.LIMIT_EXCEEDED
-        assert ask(sandbox, "SELECT 1") == [(1,)]
-
-
 def test_a_session_that_is_ended_from_outside_ends_its_call_only(template: PostgresTemplate):
     with template.open(Pins()) as sandbox:
         session = sandbox._session
@@ -605,23 +521,6 @@ def test_a_session_that_is_ended_from_outside_ends_its_call_only(template: Postg
             transaction.connection.execute(text("SELECT 1"))
         assert classify(caught.value, "postgresql") is ErrorCategory.TIMEOUT
         assert ask(sandbox, "SELECT count(*) FROM audit") == [(3,)]
-
-
-def test_a_cloned_database_is_dropped(clones: PostgresTemplate):
-    with clones.open(Pins()) as sandbox:
-        name = ask(sandbox, "SELECT current_database()")[0][0]
-        call(sandbox, "DELETE FROM audit")
-    with clones.open(Pins()) as other:
-        assert ask(other, "SELECT current_database()")[0][0] != name
-        assert not other.diff()
-
-
-def test_a_role_may_connect_to_its_own_database_only(clones: PostgresTemplate):
-    with clones.open(Pins()) as one, clones.open(Pins()) as other:
-        names = [str(ask(each, "SELECT current_database()")[0][0]) for each in (one, other)]
-        server = clones.server
-        with pytest.raises(Exception, match="permission denied for database"):
-            server.connect(names[0], names[1])
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
