@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.core.dataset.store.journal import ROW, Journal, Segment, frame
+from synth.core.dataset.store.journal import ROW, Journal, Segment
 from synth.errors import OperatorError
 
 
@@ -36,21 +36,6 @@ def test_frames_come_back(journal: Journal):
     assert list(journal.shards()) == []
 
 
-def test_every_torn_tail_is_dropped(journal: Journal):
-    """Cut at any byte of the last frame: the frames before it stand, and appending goes on."""
-    path = fill(journal, 3)
-    whole = path.read_bytes()
-    journal.close()
-    last = len(whole) - len(frame(ROW, 2, b"payload 2" * 10))
-    for cut in range(last, len(whole)):
-        path.write_bytes(whole[:cut])
-        segment = journal.repair(path)
-        assert (sorted(segment.frames), segment.damaged) == ([0, 1], 0)
-        assert path.stat().st_size == last
-    journal.append(path, ROW, 7, b"again")
-    assert sorted(Segment(path).frames) == [0, 1, 7]
-
-
 def test_a_tail_of_zeros_is_torn(journal: Journal):
     """What a loss of power leaves when the length was written and the data was not."""
     path = fill(journal, 2)
@@ -62,19 +47,6 @@ def test_a_tail_of_zeros_is_torn(journal: Journal):
         0,
         path.stat().st_size,
     )
-
-
-@pytest.mark.parametrize("offset", [0, 5, 10, 14, 30])
-def test_a_damaged_middle_is_stepped_over_and_told(journal: Journal, offset: int):
-    """One flipped byte anywhere in a frame costs that frame only."""
-    path = fill(journal, 3)
-    size = len(frame(ROW, 0, b"payload 0" * 10))
-    data = bytearray(path.read_bytes())
-    data[size + offset] ^= 0xFF
-    path.write_bytes(data)
-    segment = Segment(path)
-    assert sorted(segment.frames) == [0, 2]
-    assert segment.damaged == size
 
 
 def test_the_last_word_counts(journal: Journal):

@@ -31,34 +31,16 @@ pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).parents[4] / "examples"
 LIMITS = Limits(statement_timeout_ms=300)
 ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
-SHIFTED = "substr(hex(zeroblob(120000)), 1, 200000 + {} % 7)"
 
 BOMBS = {
-    "recursion": f"{ENDLESS} count(*) FROM n",
-    "distinct recursion": f"{ENDLESS.replace('UNION ALL', 'UNION')} count(*) FROM n",
-    "rows": f"{ENDLESS} x, hex(zeroblob(100000)) FROM n",
-    "sort": f"{ENDLESS} x, hex(randomblob(100)) AS y FROM n ORDER BY y",
-    "group": (
+    "time": f"{ENDLESS} count(*) FROM n",
+    "memory": (
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 9000000)"
         " SELECT group_concat(x) FROM n"
     ),
-    "randomblob": "SELECT hex(randomblob(1000000000))",
-    "zeroblob": "SELECT length(zeroblob(2000000000))",
-    "printf": "SELECT length(printf('%*d', 2000000000, 1))",
-    "printf padding in each row": f"{ENDLESS} max(length(printf('%.*c', 200000, 'x'))) FROM n",
-    "cartesian": "SELECT count(*) FROM " + ", ".join(f"bookings b{n}" for n in range(30)),
-    "cartesian, ordered": "SELECT b0.day FROM "
-    + ", ".join(f"bookings b{n}" for n in range(20))
-    + " ORDER BY random()",
-    "one long step": (
-        f"SELECT instr({SHIFTED.format(1)},"
-        f" {SHIFTED.format(2).replace('200000', '100000')} || '1'), "
-    )
-    + ", ".join(
-        f"instr({SHIFTED.format(n)}, substr(hex(zeroblob(60000)), 1, {100000 + n}) || '1')"
-        for n in range(60)
-    ),
+    "a value": "SELECT length(zeroblob(2000000000))",
 }
+"""One for each bound; what else sandboxes end is in `sandboxes/test_attack_scripts.py`."""
 
 
 @pytest.fixture(scope="module")
@@ -96,28 +78,16 @@ def judged(
     return next(each for each in score.verdicts if each.verifier == "sql"), score.reward
 
 
-ANYWHERE = {
-    "recursion": f"{ENDLESS} count(*) FROM n",
-    "cartesian": "SELECT count(*) FROM " + ", ".join(f"order_items i{n}" for n in range(12)),
-    "padding": "SELECT length(repeat(repeat('x', 30000), 100000)) FROM orders",
-    "sort": (
-        "SELECT a.number FROM orders a, order_items b, order_items c, messages d ORDER BY"
-        " repeat(a.number, 50), b.quantity"
-    ),
-}
-"""What both servers read."""
-
-
 @pytest.mark.parametrize("engine", ["postgresql", "mysql"])
 def test_a_bomb_is_a_wrong_answer_on_a_server_too(engine: str):
     world = load_world(EXAMPLES / "shop_sql")
     with world.template(engine, 0, DatabaseTarget(server(engine))) as made:
         source = FamilyTasks(world, made, ["refunds_for_reason"], 0)
         asked = asyncio.run(prove(source.task("refunds_for_reason", 0, 0), world, made))
-        for name, sql in ANYWHERE.items():
-            verdict, reward = judged(world, made, asked, sql, tool="run_select_query")
-            assert (verdict.score, reward) == (0.0, 0.0), name
-            assert verdict.detail["category"] in {"timeout", "limit_exceeded"}, (name, verdict)
+        bomb = "SELECT count(*) FROM " + ", ".join(f"order_items i{n}" for n in range(12))
+        verdict, reward = judged(world, made, asked, bomb, tool="run_select_query")
+        assert (verdict.score, reward) == (0.0, 0.0)
+        assert verdict.detail["category"] in {"timeout", "limit_exceeded"}, verdict
         right = asked.gates[1].options["query"]
         assert judged(world, made, asked, right, tool="run_select_query")[0].score == 1.0
 
@@ -157,7 +127,7 @@ def test_other_rollouts_of_a_worker_go_on_while_a_bomb_is_judged(
 ):
     async def work(episode: Episode) -> int:
         await episode.call("submit_sql", {"sql": "SELECT 1"})
-        episode.calls[-1] = replace(episode.calls[-1], arguments={"sql": BOMBS["recursion"]})
+        episode.calls[-1] = replace(episode.calls[-1], arguments={"sql": BOMBS["time"]})
         scoring, turns = asyncio.ensure_future(episode.scored()), 0
         while not scoring.done():
             await asyncio.sleep(0.01)

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
-from envs.types import Column, RowChange, Table
+from envs.sandboxes.sqlite.sandbox import SqliteTemplate
+from envs.types import Column, Limits, Pins, RowChange, Table
 from synth.core.rewards.state import matching
 from synth.core.rewards.state.matching import compare
 from synth.core.rewards.state.verifier import StateVerifier
@@ -392,3 +394,37 @@ def test_rows_without_a_key_are_what_they_hold():
     assert compare(gone(1, "a"), gone(2, "a"), {}, tables).equal, "one of two equal rows, whichever"
     assert not compare(gone(1, "a"), gone(1, "b"), {}, tables).equal
     assert not compare(gone(1, "a"), [*gone(1, "a"), *gone(2, "a")], {}, tables).equal
+
+
+def test_references_by_a_foreign_key_of_two_columns_are_followed():
+    """Orders of a tenant: their lines name both, and the made-up number of the order may be any."""
+    schema = (
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INT, note TEXT, UNIQUE"
+        " (tenant, id));"
+        "CREATE TABLE lines (tenant INT, number INT, what TEXT, PRIMARY KEY (tenant, number, what),"
+        " FOREIGN KEY (tenant, number) REFERENCES orders (tenant, id))"
+    )
+
+    def end(*statements: str) -> tuple[RowChange, ...]:
+        with (
+            SqliteTemplate.build(lambda db: db.executescript(schema)) as template,
+            template.open(Pins()) as sandbox,
+        ):
+            with sandbox.transaction(Limits()) as transaction:
+                for each in statements:
+                    transaction.connection.execute(text(each))
+            tables.update(template.tables)
+            return sandbox.diff().changes
+
+    tables: dict[str, Table] = {}
+    lamp, desk = (
+        "INSERT INTO orders (tenant, note) VALUES (7, 'lamp')",
+        "INSERT INTO orders (tenant, note) VALUES (7, 'desk')",
+    )
+    first = end(lamp, desk, "INSERT INTO lines VALUES (7, 1, 'bulb')")
+    assert compare(
+        first, end(desk, lamp, "INSERT INTO lines VALUES (7, 2, 'bulb')"), {}, tables
+    ).equal
+    assert not compare(
+        first, end(desk, lamp, "INSERT INTO lines VALUES (7, 1, 'bulb')"), {}, tables
+    ).equal
