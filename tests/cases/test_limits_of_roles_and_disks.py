@@ -6,14 +6,10 @@ Limits that are meant for other work are lifted for our own sessions, and a disk
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import sqlalchemy
 
 from envs.connection import open_engine, parse_url
-from envs.plugins import ENGINES
-from envs.sandboxes.base import DatabaseTarget, find_engine
 from synth.errors import OperatorError
 from synth.ext.authoring.folder import new_folder, write_files
 from tests.live_schema import empty_database
@@ -41,32 +37,6 @@ def test_a_limit_of_a_server_cuts_no_rows():
     with reader.connect() as db:
         assert len(db.exec_driver_sql("SELECT 1 UNION SELECT 2").all()) == 2
     reader.dispose()
-
-
-def test_a_timeout_of_a_role_ends_no_template():
-    home = sqlalchemy.make_url(server("postgresql"))
-    admin = sqlalchemy.create_engine(home, isolation_level="AUTOCOMMIT")
-    role = "synth_hasty"
-    with admin.connect() as db:
-        db.exec_driver_sql(f"DROP ROLE IF EXISTS {role}")
-        db.exec_driver_sql(f"CREATE ROLE {role} SUPERUSER LOGIN")
-        db.exec_driver_sql(f"ALTER ROLE {role} SET statement_timeout = 500")
-    try:
-        target = DatabaseTarget(home.set(username=role).render_as_string(hide_password=False))
-        engine = find_engine(ENGINES.find("postgresql").name)
-
-        def fill(connection: Any) -> None:
-            cursor = connection.cursor()
-            cursor.execute("CREATE TABLE t (a integer PRIMARY KEY)")
-            cursor.execute("INSERT INTO t SELECT 1 FROM pg_sleep(0.7)")
-
-        template = engine.build(fill, target)
-        assert set(template.tables) == {"t"}
-        template.close()
-    finally:
-        with admin.connect() as db:
-            db.exec_driver_sql(f"DROP ROLE {role}")
-        admin.dispose()
 
 
 def test_a_full_or_read_only_disk_is_the_operators(tmp_path: Path):

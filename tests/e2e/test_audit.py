@@ -175,26 +175,6 @@ def test_every_call_has_a_line_and_no_line_a_secret(world: Path, tmp_path: Path,
     assert failed["sql"] == "SELECT n1 FROM safes"
 
 
-@pytest.mark.ray
-def test_on_ray_each_worker_has_its_file(world: Path, tmp_path: Path):
-    options = (
-        "tasks.count=24",
-        "runtime.workers=2",
-        "runtime.concurrency=2",
-        "output.dir=out",
-        "database.audit=true",
-    )
-    done = synth("run", f"env.path={world}", *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr + done.stdout
-    found = lines(tmp_path / "out")
-    assert {each["event"] for each in found} == {"tool_call"}
-    assert_a_line_each(tmp_path / "out", found)
-    assert_no_secret(tmp_path / "out")
-    assert len(list((tmp_path / "out" / "logs").glob("audit-*.jsonl"))) == len(
-        {each["worker"] for each in found}
-    )
-
-
 def test_without_it_nothing_is_written(world: Path, tmp_path: Path):
     options = ("tasks.count=2", "runtime=inline", "output.dir=out")
     assert synth("run", f"env.path={world}", *options, cwd=tmp_path).returncode == 0

@@ -1,4 +1,4 @@
-"""The same job against a real OpenAI-compatible HTTP server on loopback, over real Ray."""
+"""The same job against a real OpenAI-compatible HTTP server on loopback."""
 
 from __future__ import annotations
 
@@ -42,12 +42,16 @@ def model(url: str) -> tuple[str, ...]:
     )
 
 
-@pytest.mark.ray
 def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
     expert = Expert(tasks_of(scripted))
     with endpoint(expert, api_key=KEY) as url:
         done = synth(
-            *JOB, *model(url), "output.dir=http", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY}
+            *JOB,
+            *model(url),
+            "runtime=inline",
+            "output.dir=http",
+            cwd=scripted.parent,
+            env={"LOOPBACK_KEY": KEY},
         )
     assert done.returncode == 0, done.stderr
     over_http, in_process = stable_rows(scripted.parent / "http"), stable_rows(scripted)

@@ -35,7 +35,7 @@ def played(home: Path, *overrides: str) -> Rows:
     home.mkdir()
     job = (
         "runtime=inline",
-        "runtime.concurrency=4",
+        "runtime.concurrency=1",
         "tasks.universes=2",
         "seed=3",
         "output.dir=out",

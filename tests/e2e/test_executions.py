@@ -12,13 +12,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from envs.metrics import ExecutionMetrics
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import NO_TOOL
 from tests.e2e.command import APART, synth
-from tests.e2e.test_kill import disturbed, rows_so_far, start
+from tests.e2e.test_kill import rows_so_far, start
 
 Json = Any
 
@@ -110,25 +108,4 @@ def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
     done = synth("run", "--resume", "out", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tools"] == manifest(tmp_path / "out")
-    assert_true(tmp_path / "out")
-
-
-def test_a_run_that_was_killed_counts_nothing_twice(tmp_path: Path):
-    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
-    assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
-    assert disturbed(tmp_path, options, kills=3, rows=25, seed=3) >= 1
-    whole, killed = manifest(tmp_path / "whole"), manifest(tmp_path / "killed")
-    for each in (whole, killed):
-        assert all(metrics["count"] for metrics in each.values())
-    said = [
-        {name: (m["count"], m["errors"]) for name, m in each.items()} for each in (whole, killed)
-    ]
-    assert said[0] == said[1]
-    assert_true(tmp_path / "killed")
-
-
-@pytest.mark.ray
-def test_workers_merge(tmp_path: Path):
-    options = ("tasks.count=80", "runtime.workers=2", "output.dir=out")
-    assert synth("run", *options, cwd=tmp_path).returncode == 0
     assert_true(tmp_path / "out")

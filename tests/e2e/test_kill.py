@@ -120,10 +120,24 @@ def assert_equal_runs(cwd: Path, jobs: int) -> None:
 
 
 def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
-    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=16", "runtime=inline")
+    """Each row is of the same split and universe, and each call of a tool is counted once."""
+    options = (
+        *(APART, "tasks.count=120", "seed=5", "output.rows_per_shard=16", "runtime=inline"),
+        *("tasks.universes=2", "tasks.splits={train:[0],test:[1]}"),
+    )
     assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
     assert disturbed(tmp_path, options, kills=3, rows=24, seed=1) >= 2
     assert_equal_runs(tmp_path, 120)
+    counts = [
+        {
+            name: (metrics["count"], metrics["errors"])
+            for name, metrics in json.loads((tmp_path / run / "manifest.json").read_text())[
+                "counts"
+            ]["tools"].items()
+        }
+        for run in ("whole", "killed")
+    ]
+    assert counts[0] == counts[1]
 
 
 def test_a_run_killed_in_its_proofs_goes_on_with_what_is_proved_and_played(tmp_path: Path):
@@ -173,27 +187,6 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
-
-
-@pytest.mark.ray
-def test_one_interrupt_drains_and_leaves_a_resumable_dataset(tmp_path: Path):
-    options = (APART, "tasks.count=160", "seed=5", "output.rows_per_shard=64")
-    assert (
-        synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
-    )
-    process = start("run", *options, "output.dir=killed", cwd=tmp_path)
-    while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert "synth run --resume killed" in said
-    manifest = json.loads((tmp_path / "killed" / "manifest.json").read_text())
-    assert manifest["status"] == "partial"
-    assert 20 <= manifest["counts"]["rows"] < 160
-    assert Dataset.open(tmp_path / "killed").count == manifest["counts"]["rows"]
-    assert synth("run", "--resume", "killed", cwd=tmp_path).returncode == 0
-    assert_equal_runs(tmp_path, 160)
 
 
 def heeds_a_hangup() -> None:

@@ -41,6 +41,16 @@ def play(
     return stable_rows(scripted.parent / name)
 
 
+@pytest.fixture(scope="module")
+def everything(scripted: Path) -> list[dict[str, Any]]:
+    """The rows of a run that nothing limits."""
+    return play(scripted, Limited(Expert(tasks_of(scripted))), "free", "runtime=inline")
+
+
+def tokens_of(rows: list[dict[str, Any]]) -> list[int]:
+    return [row["input_tokens"] + row["output_tokens"] for row in rows]
+
+
 def most_in(times: list[float], seconds: float) -> int:
     """The largest number of requests in any span of so many seconds."""
     return max(sum(at <= other < at + seconds for other in times) for at in times)
@@ -63,16 +73,14 @@ def test_a_run_keeps_its_rate_and_its_bound_on_requests_at_once(scripted: Path):
     check_rate(limited, 20.0)
 
 
-def test_tokens_are_counted_as_the_endpoint_counts_them(scripted: Path):
+def test_tokens_are_counted_as_the_endpoint_counts_them(
+    scripted: Path, everything: list[dict[str, Any]]
+):
     """So many tokens a minute that the run, at what it really uses, takes some seconds: no less,
     and every row is there.
     """
-    used = sum(
-        row["input_tokens"] + row["output_tokens"]
-        for row in play(scripted, Limited(Expert(tasks_of(scripted))), "free", "runtime=inline")
-    )
     limited = Limited(Expert(tasks_of(scripted)))
-    per_minute = used * 60 // 8
+    per_minute = sum(tokens_of(everything)) * 60 // 8
     rows = play(
         scripted, limited, "tokens", "runtime=inline", f"model.tokens_per_minute={per_minute}"
     )
@@ -96,18 +104,18 @@ def test_what_an_endpoint_refuses_is_found_out_and_nothing_is_lost(scripted: Pat
     )
 
 
-def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(scripted: Path):
+def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(
+    scripted: Path, everything: list[dict[str, Any]]
+):
     """Tokens, with eight in flight: the run stops within two average rollouts of its budget, and a
     resume finishes it.
     """
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
-    everything = play(scripted, limited, "unbounded", "runtime=inline")
-    costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
+    costs = tokens_of(everything)
     budget, mean = sum(costs) // 2, sum(costs) / len(costs)
     options = ("runtime=inline", "runtime.concurrency=8", f"budget.tokens={budget}")
     rows = play(scripted, limited, "budget", *options, code=3)
-    spent = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
-    assert budget <= spent <= budget + 8 * mean
+    assert budget <= sum(tokens_of(rows)) <= budget + 8 * mean
     assert 0 < len(rows) < 40
     with endpoint(limited, limited.faults) as url:
         more = ("budget.tokens=null", f"model.base_url={url}")
@@ -135,7 +143,7 @@ def test_turns_and_minutes_are_budgets_too(scripted: Path):
 
 
 @pytest.mark.ray
-def test_two_workers_share_rate_bound_and_budget(scripted: Path):
+def test_two_workers_share_rate_bound_and_budget(scripted: Path, everything: list[dict[str, Any]]):
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.02)
     both = (
         "runtime.workers=2",
@@ -143,13 +151,11 @@ def test_two_workers_share_rate_bound_and_budget(scripted: Path):
         "model.requests_per_minute=1800",
         "model.max_concurrency=5",
     )
-    everything = play(scripted, Limited(Expert(tasks_of(scripted))), "alone", "runtime=inline")
-    costs = [row["input_tokens"] + row["output_tokens"] for row in everything]
+    costs = tokens_of(everything)
     budget = sum(costs) // 2  # 16 rollouts may be in flight when it is spent
     rows = play(scripted, limited, "ray", *both, f"budget.tokens={budget}", code=3)
     messages = [row["messages"] for row in everything]
     assert [row["messages"] for row in rows] == [messages[row["job_index"]] for row in rows]
     assert limited.most <= 5
     check_rate(limited, 30.0)
-    spent = sum(row["input_tokens"] + row["output_tokens"] for row in rows)
-    assert budget <= spent <= budget + 16 * sum(costs) / len(costs)
+    assert budget <= sum(tokens_of(rows)) <= budget + 16 * sum(costs) / len(costs)

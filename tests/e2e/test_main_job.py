@@ -11,8 +11,13 @@ import pytest
 
 from synth.core.dataset.reader import Dataset
 from tests.e2e.command import stable_rows, synth
+from tests.e2e.test_audit import assert_a_line_each, lines
+from tests.e2e.test_executions import assert_true
 
-JOB = ("run", "tasks.count=48", "tasks.samples=2", "seed=7", "output.rows_per_shard=40")
+JOB = (
+    *("run", "tasks.count=48", "tasks.samples=2", "seed=7", "output.rows_per_shard=40"),
+    *("tasks.universes=2", "database.audit=true"),
+)
 """A task of each of the 48 families, since families take turns."""
 
 ROWS = 96
@@ -20,10 +25,9 @@ ROWS = 96
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same job with one Ray worker, with two, and inline."""
+    """The same job with two Ray workers, and inline."""
     home = tmp_path_factory.mktemp("runs")
     ways = {
-        "one": ("runtime.workers=1",),
         "two": ("runtime.workers=2",),
         "inline": ("runtime=inline",),
     }
@@ -46,9 +50,18 @@ def test_every_planned_job_is_there_once_with_full_reward(runs: dict[str, Path])
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("other", ["one", "inline"])
-def test_rows_do_not_depend_on_workers_or_runtime(runs: dict[str, Path], other: str):
-    assert stable_rows(runs["two"]) == stable_rows(runs[other])
+def test_rows_do_not_depend_on_the_runtime(runs: dict[str, Path]):
+    """Workers build the universes that they need."""
+    assert stable_rows(runs["two"]) == stable_rows(runs["inline"])
+
+
+@pytest.mark.ray
+def test_metrics_of_workers_merge_and_each_audits_its_calls(runs: dict[str, Path]):
+    assert_true(runs["two"])
+    audited = lines(runs["two"])
+    assert_a_line_each(runs["two"], audited)
+    files = list((runs["two"] / "logs").glob("audit-*.jsonl"))
+    assert len(files) == len({line["worker"] for line in audited})
 
 
 @pytest.mark.ray

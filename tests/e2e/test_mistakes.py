@@ -173,28 +173,23 @@ def test_queries_that_fail_are_set_right(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["ehr_db", "shop", "shop_sql"])
 def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: Path):
-    """Also where turns are compacted, long results are stored and calls fail for a passing
-    reason.
-    """
+    """Where turns are compacted, long results are stored and calls fail for a passing reason."""
     styles = "model.style={terse: 1, narrating: 1, parallel: 2, verifying: 2}"
     more = (
         *("agent.middleware=[compaction,offload,faults]", "agent.compaction.context_window=6000"),
         *("agent.offload.max_chars=1500", "agent.faults.kinds=[lock_timeout]"),
     )
-    for name, options in (("plain", ()), ("hard", more)):
-        job = ("run", f"env={world}", styles, "tasks.count=80", "runtime=inline")
-        done = synth(*job, *options, f"output.dir={name}", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        rows = list(Dataset.open(tmp_path / name).rows())
-        assert [row["trajectory_id"] for row in rows if row["reward"] < 1.0] == []
-        drawn = {
-            each["style"] for row in rows for each in row["provider_fields"] if "style" in each
-        }
-        assert drawn == {"terse", "narrating", "parallel", "verifying"}
-        together = sum(
-            len(message.get("tool_calls") or ()) > 1 for row in rows for message in row["messages"]
-        )
-        assert together or world == "shop", "only few families of the shop have reads to join"
+    job = ("run", f"env={world}", styles, "tasks.count=80", "runtime=inline")
+    done = synth(*job, *more, "output.dir=hard", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(Dataset.open(tmp_path / "hard").rows())
+    assert [row["trajectory_id"] for row in rows if row["reward"] < 1.0] == []
+    drawn = {each["style"] for row in rows for each in row["provider_fields"] if "style" in each}
+    assert drawn == {"terse", "narrating", "parallel", "verifying"}
+    together = sum(
+        len(message.get("tool_calls") or ()) > 1 for row in rows for message in row["messages"]
+    )
+    assert together or world == "shop", "only few families of the shop have reads to join"
 
 
 def test_a_rate_alone_makes_mistakes_of_all_kinds(tmp_path: Path):

@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable
 from synth.errors import ModelError
@@ -20,10 +18,7 @@ from tests.e2e.test_serve_model import differing
 from tests.unit import talking_world
 from tests.user_endpoint import Player, actor, obedient
 
-TALKS = {
-    "ehr_db": "prescribe_ambiguous_name,dose_left_open,stop_anticoagulant,after_hospital,which_patient,followup_already_open",
-    "shop": "misread_number,cancel_which_order,swap_for_another_colour,return_of_a_device,some_are_broken,refund_to_where",
-}
+TALKS = "misread_number,cancel_which_order,swap_for_another_colour,return_of_a_device,some_are_broken,refund_to_where"
 
 
 def user(url: str, *more: str) -> tuple[str, ...]:
@@ -44,15 +39,14 @@ def turns_of(row: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in row["events"] if each["event"] == "user_turn"]
 
 
-@pytest.mark.parametrize("world", TALKS)
 def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_and_graded(
-    world: str, tmp_path: Path
+    tmp_path: Path,
 ):
     player = Player(obedient)
     job = (
         "run",
-        f"env={world}",
-        f"tasks.families=[{TALKS[world]}]",
+        "env=shop",
+        f"tasks.families=[{TALKS}]",
         "tasks.count=18",
         "seed=5",
         "output.dir=run",

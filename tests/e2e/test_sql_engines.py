@@ -42,7 +42,7 @@ def submitted(home: Path, *overrides: str) -> dict[str, Submitted]:
     job = (
         f"env.path={world}",
         "runtime=inline",
-        "runtime.concurrency=4",
+        "runtime.concurrency=1",
         "seed=3",
         "output.dir=out",
     )

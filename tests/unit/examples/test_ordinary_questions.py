@@ -16,7 +16,6 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.prove import prove
 from synth.episode import Episode
-from synth.task import Task
 
 QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "ehr_db": {
@@ -101,24 +100,19 @@ QUESTIONS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 
 @pytest.fixture(scope="module", params=QUESTIONS)
-def tasks(request: pytest.FixtureRequest) -> Iterator[tuple[str, Mapping[str, list[Task]]]]:
-    """A task of each case of each family."""
+def pool(request: pytest.FixtureRequest) -> Iterator[FamilyTasks]:
+    """The tasks of a world."""
     world = load_world(find_world(request.param))
     with world.template() as template:
-        source = FamilyTasks(world, template)
-        found: dict[str, list[Task]] = {}
-        for family in QUESTIONS[request.param]:
-            some = [source.task(family, at, 3) for at in range(min(source.capacity(family), 40))]
-            found[family] = list({task.case: task for task in some}.values())
-        yield request.param, found
+        yield FamilyTasks(world, template)
 
 
 @pytest.mark.slow
-def test_an_ordinary_question_is_understood(tasks: tuple[str, Mapping[str, list[Task]]]) -> None:
-    world, families = tasks
+def test_an_ordinary_question_is_understood(pool: FamilyTasks) -> None:
     silent: list[str] = []
-    for family, asked in QUESTIONS[world].items():
-        for task in families[family]:
+    for family, asked in QUESTIONS[pool.world.name].items():
+        some = [pool.task(family, at, 3) for at in range(min(pool.capacity(family), 40))]
+        for task in {task.case: task for task in some}.values():
             assert task.user is not None
             for question in asked:
                 text = question.format(**task.slots)
@@ -128,40 +122,35 @@ def test_an_ordinary_question_is_understood(tasks: tuple[str, Mapping[str, list[
     assert not silent, "\n".join(silent)
 
 
-def test_who_wants_no_other_colour_does_not_agree_to_one() -> None:
+@pytest.mark.parametrize("pool", ["shop"], indirect=True)
+def test_who_wants_no_other_colour_does_not_agree_to_one(pool: FamilyTasks) -> None:
     """A proposal made without asking is answered as the question would be."""
-    world = load_world(find_world("shop"))
-    with world.template() as template:
-        source = FamilyTasks(world, template, ["size_sold_out_in_that_colour"])
-        some = [source.task("size_sold_out_in_that_colour", at, 0) for at in range(4)]
-        answers: dict[str | None, bool] = {}
-        for task in some:
-            with Episode(task, world, template) as episode:
-                slots = task.slots
-                said = (
-                    f"We have {slots['wanted']} in {slots['new_colour']}. Shall I exchange your"
-                    f" {slots['product']} for that?"
-                )
-                turn = asyncio.run(episode.say(said))
-                assert turn.consents is not turn.declines
-                answers[task.case] = turn.consents
-        assert answers == {"other": True, "none_else": False}
+    answers: dict[str | None, bool] = {}
+    for at in range(4):
+        task = pool.task("size_sold_out_in_that_colour", at, 0)
+        with Episode(task, pool.world, pool.template) as episode:
+            slots = task.slots
+            said = (
+                f"We have {slots['wanted']} in {slots['new_colour']}. Shall I exchange your"
+                f" {slots['product']} for that?"
+            )
+            turn = asyncio.run(episode.say(said))
+            assert turn.consents is not turn.declines
+            answers[task.case] = turn.consents
+    assert answers == {"other": True, "none_else": False}
 
 
-def test_a_refusal_that_tells_all_the_same_is_none() -> None:
+@pytest.mark.parametrize("pool", ["shop"], indirect=True)
+def test_a_refusal_that_tells_all_the_same_is_none(pool: FamilyTasks) -> None:
     """Whose order it is not hears nothing of it, also where the right answer is handed in."""
-    world = load_world(find_world("shop"))
-    with world.template() as template:
-        source = FamilyTasks(world, template, ["someone_elses_order"])
-        some = [source.task("someone_elses_order", at, 0) for at in range(8)]
-        stranger = asyncio.run(
-            prove(next(each for each in some if each.case == "stranger"), world, template)
-        )
-        for told, reward in (
-            (f"Not yours, but it is due on {stranger.slots['secret']}.", 0.0),
-            (f"{stranger.slots['number']} is not yours.", 1.0),
-        ):
-            with Episode(stranger, world, template, Limits()) as episode:
-                asyncio.run(episode.call("submit", {"decision": "refused"}))
-                asyncio.run(episode.say(told))
-                assert episode.score().reward == reward
+    some = [pool.task("someone_elses_order", at, 0) for at in range(8)]
+    asked = next(each for each in some if each.case == "stranger")
+    stranger = asyncio.run(prove(asked, pool.world, pool.template))
+    for told, reward in (
+        (f"Not yours, but it is due on {stranger.slots['secret']}.", 0.0),
+        (f"{stranger.slots['number']} is not yours.", 1.0),
+    ):
+        with Episode(stranger, pool.world, pool.template, Limits()) as episode:
+            asyncio.run(episode.call("submit", {"decision": "refused"}))
+            asyncio.run(episode.say(told))
+            assert episode.score().reward == reward

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,13 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
     world = load_world(EXAMPLES / world_name)
     out: list[tuple[dict[str, Any], Verdict]] = []
     with world.template("sqlite") as template:
+        everything = FamilyTasks(world, template)
         lines = [line for line in LINES if line["world"] == world_name]
         for slots in sorted({line["slots"] for line in lines}):
             own = [line for line in lines if line["slots"] == slots]
             family, index = own[0]["pool"], own[0]["index"]
-            source = FamilyTasks(world, template, [family])
+            source = copy(everything)
+            source.families = [one for one in everything.families if one.id == family]
             count = min(source.capacity(family), MOST)
             plan = Plan.make([source], count, 1, own[0].get("seed", 0))
             task, gold = await prove_and_keep(plan.task(index), world, template)

@@ -2,6 +2,7 @@
 retried where it helps.
 """
 
+import asyncio
 import itertools
 import json
 from typing import Any
@@ -87,7 +88,7 @@ async def test_the_deadline_holds_against_a_body_that_drips(endpoint: Any) -> No
     wall.
     """
     drip = Fault(headers=JSON, body=itertools.repeat(b" "), pause_s=0.01)
-    async with endpoint(drip, timeout_s=0.2) as (_, model):
+    async with asyncio.timeout(20), endpoint(drip, timeout_s=0.2) as (_, model):
         error = await refused(model)
     assert type(error) is ModelError
     assert error.retryable
