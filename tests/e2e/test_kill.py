@@ -249,12 +249,3 @@ def test_a_quit_stops_at_once_and_says_how_to_go_on(tmp_path: Path):
     assert process.returncode == 130
     assert "What has finished is kept. Go on with: synth run --resume" in said
     assert not (tmp_path / "run" / "manifest.json").exists()
-
-
-@pytest.mark.long
-@pytest.mark.ray
-def test_ten_kills_of_three_thousand_tasks(tmp_path: Path):
-    options = (APART, "tasks.count=3000", "seed=7", "output.rows_per_shard=256")
-    assert synth("run", *options, "output.dir=whole", cwd=tmp_path, timeout=900).returncode == 0
-    assert disturbed(tmp_path, options, kills=10, rows=280, seed=2) == 10
-    assert_equal_runs(tmp_path, 3000)
