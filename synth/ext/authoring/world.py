@@ -18,7 +18,6 @@ from synth.ext.authoring.engines import Unportable, server_files
 from synth.ext.authoring.invented_rows import FUTURE, TODAY
 from synth.ext.authoring.learn import Unlearnable, learn
 from synth.ext.authoring.patterns.base import Draft, Pattern, Sketch
-from synth.ext.authoring.policy import consent_columns, write_policy
 from synth.ext.authoring.prove import Proofs, prove, seed_problem
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.roles import Roles, is_plumbing, write_roles
@@ -27,8 +26,80 @@ from synth.ext.authoring.shape import Shape
 from synth.ext.authoring.source import Source
 from synth.ext.authoring.tasks_file import write_tasks
 from synth.ext.authoring.tools import write_tools
-from synth.ext.authoring.toolset import TableTools, reads_of, tools_of
+from synth.ext.authoring.toolset import TableTools, closed, reads_of, tools_of
 from synth.plugins import TASK_GENERATORS
+
+
+def _consent_columns(shape: Shape, tools: dict[str, TableTools]) -> dict[str, frozenset[str]]:
+    """The columns that are changed with consent only: amounts of money, else states."""
+    for role in ("money", "status"):
+        found = {
+            name: frozenset(
+                column for column in one.updates if shape.tables[name].column(column).role == role
+            )
+            for name, one in tools.items()
+        }
+        if any(found.values()):
+            return {name: columns for name, columns in found.items() if columns}
+    return {}
+
+
+def _write_policy(name: str, sketch: Sketch) -> str:
+    """The text of policy.md."""
+    tables = sketch.shape.tables
+    lines = [
+        f"# Rules for {name.replace('_', ' ')}",
+        "",
+        (
+            "You look after this database through the tools you are given. Do what is asked within"
+            " these rules,"
+        ),
+        "and nothing besides. Look everything up: never guess a number or a name.",
+        "Read a row before you change it.",
+        "",
+        "## Names",
+        "- A name that fits nothing is said to be unknown; nothing else is taken in its place.",
+        "- A name that fits several is asked about before anything is read out or changed.",
+    ]
+    consents = [
+        f"- {table.noun.words}: {', '.join(table.column(column).words for column in sorted(found))}"
+        for key, found in sketch.consent.items()
+        for table in [tables[key]]
+    ]
+    if consents:
+        lines += [
+            "",
+            "## Consent",
+            (
+                "Before one of these is changed, restate what will be changed and its new value,"
+                " and wait for a yes:"
+            ),
+            *consents,
+        ]
+    states = [
+        f"- {table.noun.words}: {column.words} {', '.join(shut)}"
+        for table in tables.values()
+        for column, shut in [closed(table) or (None, [])]
+        if column is not None
+    ]
+    if states:
+        lines += [
+            "",
+            "## Closed",
+            (
+                "What is in one of these states is not changed any more, although the tools would"
+                " do it. Say so, and change nothing:"
+            ),
+            *states,
+        ]
+    lines += [
+        "",
+        "## Answering",
+        "- Where a `submit` tool is offered, hand in your result with it once, after the work.",
+        "- Then tell the user in a sentence or two what they asked to know, or what was done.",
+    ]
+    return "\n".join(lines) + "\n"
+
 
 MANY = 60
 """The most tables that all have tools, unless the author says otherwise."""
@@ -87,7 +158,7 @@ def make_world(
     worked = _worked(shape, about, source.ledger)
     tools = tools_of(worked)
     now = f"{_today(shape)}T09:00:00"
-    sketch = Sketch(worked, tools, consent_columns(worked, tools), now)
+    sketch = Sketch(worked, tools, _consent_columns(worked, tools), now)
     drafts, ledger = _draft_families(sketch, patterns), source.ledger
     shown = _bounded(worked, tools, drafts)
     write = partial(write_tasks, now=now, reads=reads_of(shown))
@@ -96,7 +167,7 @@ def make_world(
         "schema.sql": source.schema,
         "seed.sql": source.seed,
         "executors.py": write_tools(worked, shown),
-        "policy.md": write_policy(name, sketch),
+        "policy.md": _write_policy(name, sketch),
         "roles.yaml": write_roles(shape),
     }
     if source.personal:

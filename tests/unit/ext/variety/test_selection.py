@@ -29,8 +29,7 @@ from synth.core.types.steps import (
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.config import SelectionConfig
-from synth.ext.variety.selection import SelectedBlock, TaskSelection
-from synth.ext.variety.weights import shares_by, top_up, weights_of
+from synth.ext.variety.selection import SelectedBlock, TaskSelection, shares_by, top_up, weights_of
 from synth.plan import Plan, shares
 from synth.prepare import prepare
 from synth.task import Task
