@@ -54,6 +54,7 @@ SELECT proname, CASE WHEN pronargs = 1 AND typtype IN ('c', 'p')
 FROM writer LEFT JOIN pg_type argument ON argument.oid = proargtypes[0]
 UNION SELECT p.proname, 'called' FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid
   JOIN writer ON writer.oid IN (aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggmfinalfn)
+  WHERE p.pronamespace <> 'pg_catalog'::regnamespace
 UNION SELECT oprname, 'operator' FROM pg_operator JOIN writer ON writer.oid = oprcode
 UNION SELECT typname, 'type' FROM pg_type t
   JOIN pg_cast ON t.oid IN (castsource, casttarget) JOIN writer ON writer.oid = castfunc
@@ -144,25 +145,27 @@ class PostgresAccess(Access):
         explain = f"EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) {sql}"
         return [shown for (shown,) in self.rows(raw.cursor(), explain, parameters)]
 
+    def _read_writers(self, raw: Any) -> re.Pattern[str]:
+        found = [(name, kind) for name, kind in raw.execute(_WRITERS) if name not in _HARMLESS]
+        self._writers = frozenset(name for name, kind in found if kind in {"called", "bare"})
+        named = {
+            wanted: "|".join(re.escape(name) for name, kind in found if kind == wanted) or "(?!)"
+            for wanted in ("bare", "called", "operator", "type")
+        }
+        operator = f"(?<![{_SIGNS}])(?P<operator>{named['operator']})(?![{_SIGNS}])"
+        self._hidden = re.compile(rf'{operator}|::(?:[^\s:]+\.)?"?(?P<type>{named["type"]})\b')
+        return re.compile(
+            rf"""(?<![\w$])(?:(?P<bare>{named["bare"]}|{named["type"]})(?![\w$])"""
+            rf"""|(?P<called>{named["called"]})"?\s*(?:\(|/\*|--))|{operator}""",
+            re.IGNORECASE,
+        )
+
     def _calls_writer(
         self, raw: Any, sql: str, plan: Any, planned: frozenset[str] = frozenset()
     ) -> str | None:
         """The refusal of a function that may write; ``planned`` ones may stand in the plan."""
         if self._named is None:
-            found = [(name, kind) for name, kind in raw.execute(_WRITERS) if name not in _HARMLESS]
-            self._writers = frozenset(name for name, kind in found if kind in {"called", "bare"})
-            named = {
-                wanted: "|".join(re.escape(name) for name, kind in found if kind == wanted)
-                or "(?!)"
-                for wanted in ("bare", "called", "operator", "type")
-            }
-            operator = f"(?<![{_SIGNS}])(?P<operator>{named['operator']})(?![{_SIGNS}])"
-            self._hidden = re.compile(rf'{operator}|::(?:[^\s:]+\.)?"?(?P<type>{named["type"]})\b')
-            self._named = re.compile(
-                rf"""(?<![\w$])(?:(?P<bare>{named["bare"]}|{named["type"]})(?![\w$])"""
-                rf"""|(?P<called>{named["called"]})"?\s*(?:\(|/\*|--))|{operator}""",
-                re.IGNORECASE,
-            )
+            self._named = self._read_writers(raw)
         if _ESCAPED.search(sql) is not None:
             return "permission denied for a name in escapes (U&): write the name as it is"
         texts = [*_texts(plan)]

@@ -181,6 +181,7 @@ def _executed(rollout: _Rollout, question: RolloutQuestion) -> StatementResult:
         words = writer.refusal(raw, question.sql, question.parameters)
         if words is not None:
             raise RefusedStatementError(words, ErrorCategory.PERMISSION_DENIED)
+        writer.limit(raw, _left(limit, began))  # a plan has taken a part of it
         cursor = raw.cursor()
         result = filled(writer.rows(cursor, question.sql, question.parameters), question.max_rows)
         result.description = [(item[0], *[None] * 6) for item in cursor.description or ()] or None
@@ -192,8 +193,7 @@ def _executed(rollout: _Rollout, question: RolloutQuestion) -> StatementResult:
                 f"permission denied for table {table}: {writer.only_these()}",
                 ErrorCategory.PERMISSION_DENIED,
             )
-        if limit is not None and (time.monotonic() - began) * 1000 > limit:
-            raise timeout_error()
+        _left(limit, began)
         keep = writer.keeps
         rollout.dirty |= keep
     except Exception as error:
@@ -205,6 +205,16 @@ def _executed(rollout: _Rollout, question: RolloutQuestion) -> StatementResult:
         if rollout.raw is not None:
             _held(rollout, lambda: writer.speak(raw, f"RELEASE SAVEPOINT {_STATEMENT}"))
     return result
+
+
+def _left(limit_ms: int | None, began: float) -> int | None:
+    """What is left of a statement's time. Raises TimeoutError when it is over."""
+    if limit_ms is None:
+        return None
+    left = limit_ms - int((time.monotonic() - began) * 1000)
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 def _held(rollout: _Rollout, work: Any) -> None:
