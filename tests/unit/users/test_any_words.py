@@ -28,12 +28,13 @@ TEXTS = st.lists(PARTS, max_size=14).map(" ".join) | st.text(max_size=60)
 def test_a_user_stays_in_its_role(texts: list[str]):
     assert WARD.consent is not None
     said = [WARD.opening]
-    for text, turn in zip(texts, hear(WARD, *texts), strict=True):
+    for count, turn in enumerate(hear(WARD, *texts), 1):
         assert set(turn.told) <= set(WARD.knows)
         assert bool(turn.text) != turn.ends
         assert not (turn.ends and (turn.told or turn.consents))
         if turn.consents:
-            assert all(Turn(text).holds(each) for each in WARD.consent.mentions)
+            named = Turn("\n".join(texts[:count]))  # also what the agent said in earlier turns
+            assert all(named.holds(fact) for fact in WARD.consent.mentions)
         told = [WARD.knows[name].says for name in turn.told]
         for secret in ("1980-05-03", "asthma", "meier.a7@example.com"):
             known = any(secret in each for each in [*said, *told])
