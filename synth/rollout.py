@@ -294,10 +294,11 @@ def _conversation_columns(result: _RolloutResult) -> dict[str, object]:
 
 def _outcome_columns(result: _RolloutResult) -> dict[str, object]:
     run, episode, score = result.run, result.episode, result.score
+    outcome = outcome_of(score)
     assert run.stop_reason is not None, "a run that returned has stopped"
     errors = [call.result.category or "unknown" for call in run.outcomes if not call.result.ok]
     return {
-        "outcome": outcome_of(score),
+        "outcome": outcome,
         "stop_reason": run.stop_reason,
         "reward": score.reward,
         "verdicts": [verdict.to_json() for verdict in score.verdicts],
@@ -309,7 +310,7 @@ def _outcome_columns(result: _RolloutResult) -> dict[str, object]:
         "num_tool_errors": len(errors),
         "error_categories": sorted(errors),
         "blame": None
-        if score.solved
+        if outcome is Outcome.SUCCESS
         else blame(_evidence_of_all(run, episode), score.verdicts, run.stop_reason),
         "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
     }

@@ -204,9 +204,8 @@ def spans(needle: Sequence[str], haystack: Sequence[str]) -> list[tuple[int, int
     past the last)``.
     """
     width, wanted = len(needle), list(needle)
-    if not width:
+    if not width or (first := wanted[0]) not in haystack:
         return []
-    first = wanted[0]
     return [
         (index, index + width)
         for index in range(len(haystack) - width + 1)

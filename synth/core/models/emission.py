@@ -34,7 +34,7 @@ _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 def completion_event(completion: Completion) -> CompletionEvent:
     """Return the event of a turn; unknown or absent values are None, except content and calls."""
     texts = {key: getattr(completion, key) for key in _TEXTS}
-    unreadable = any(text is not None and _UNREADABLE.search(text) for text in texts.values())
+    unreadable = _UNREADABLE.search("".join(filter(None, texts.values())))
     return CompletionEvent(
         **texts,
         tool_calls=tuple(emitted_call(call) for call in completion.tool_calls),
@@ -47,8 +47,7 @@ def completion_event(completion: Completion) -> CompletionEvent:
 
 def known_usage(usage: Usage) -> dict[str, int] | None:
     """Return the counts that are known; None if none is."""
-    counts = {key: count for key in _COUNTS if (count := getattr(usage, key)) is not None}
-    return counts or None
+    return {key: count for key in _COUNTS if (count := getattr(usage, key)) is not None} or None
 
 
 def completion_of(
@@ -107,7 +106,7 @@ def read_events(raw: Sequence[Mapping[str, Any]]) -> list[RecordedEvent]:
 
 def emitted_call(call: ToolCall, form: str | None = None) -> EmittedCall:
     """Return the record of a call; ``form`` names the format of a call written as text."""
-    unreadable = any(_UNREADABLE.search(text) for text in (call.id, call.name, call.arguments))
+    unreadable = _UNREADABLE.search(call.id + call.name + call.arguments)
     escaped = json.dumps([call.name, call.arguments, call.id]) if unreadable else None
     return EmittedCall(call.id, call.name, call.arguments, escaped, form)
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from typing import cast
 
 from envs.sql_errors import tells_of_transient
@@ -132,7 +133,8 @@ class ExpertConversation(Conversation):
         self._task = task
         self._renaming = translator_for(task)
         self._retries = retries
-        self._closing = self._report = CLOSING
+        self._closing = CLOSING
+        self._report: Callable[[], str] = lambda: CLOSING
         self._read = 0
         self._heard = 0
         self._spoken = ""
@@ -202,7 +204,7 @@ class ExpertConversation(Conversation):
 
     def _gold_steps(self) -> Play:
         yield from self._steps(self._task.gold, {TODAY: self._task.now[:10]})
-        self._spoken = self._spoken or (self._report if self.steps else "")
+        self._spoken = self._spoken or (self._report() if self.steps else "")
 
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
@@ -243,7 +245,7 @@ class ExpertConversation(Conversation):
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:
         tool, arguments = self._request(step, names)
-        self._report = _report_of(tool, arguments)
+        self._report = partial(_report_of, tool, arguments)
         content = yield from self._call(step, tool, arguments)
         self._save(step, content, names)
 
@@ -252,7 +254,7 @@ class ExpertConversation(Conversation):
         if isinstance(step, FollowUpStep):
             if step.when == "proposed":  # the answer to the last proposal
                 return
-            self._spoken = self._spoken or self._report
+            self._spoken = self._spoken or self._report()
         else:
             self._add(step.text, names)
         self._acts = (self._act_of(step),)

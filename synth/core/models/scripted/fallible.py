@@ -128,7 +128,7 @@ class FallibleConversation(ExpertConversation):
                 raise
             self._spoken = self._words(LOST)
         self._settle()
-        self._spoken = self._spoken or self._report
+        self._spoken = self._spoken or self._report()
         yield self._turn()
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:

@@ -89,12 +89,11 @@ class Spoken:
         wanted = Decimal(str(value))
         if plain_number(abs(wanted)) in self.numbers:
             return True
-        places = [
-            (Decimal(number), max(0, -cast("int", Decimal(number).as_tuple().exponent)))
-            for number in self.numbers
-        ]
         fraction = wanted != wanted.to_integral_value()
-        return fraction and any(round(abs(wanted), digits) == number for number, digits in places)
+        return fraction and any(
+            round(abs(wanted), max(0, -cast("int", number.as_tuple().exponent))) == number
+            for number in map(Decimal, self.numbers)
+        )
 
     def _text(self, value: str) -> bool:
         day = _DAY.match(value)

@@ -49,6 +49,7 @@ GENERAL = stems(
     " is it no i've i'm i'll we've"
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
+_OF_ANY = GENERAL | _DONE
 
 
 Values = Callable[[], Iterable[str]]
@@ -110,9 +111,8 @@ def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) 
     """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
     others = Material((), [forms, evidence.task.slots, *_seen(evidence)]).values()
-    for value in chain(Material.of_calls(done).values(), islice(others, MOST)):
-        if stem(value.lower()) not in GENERAL | _DONE:
-            yield value
+    every = chain(Material.of_calls(done).values(), islice(others, MOST))
+    return (value for value in every if stem(value.lower()) not in _OF_ANY)
 
 
 def denies_work(sentence: AgentSentence) -> bool:

@@ -77,7 +77,7 @@ def _notes_on(
         yield ReplyFinding(WORDS, words, f"nothing gave {', '.join(new[:4])}")
     if sentence.asks:
         return
-    if not sentence.conditional and _PROMISE.search(sentence.text):
+    if _PROMISE.search(sentence.text) and not sentence.conditional:
         yield ReplyFinding(PROMISE, words)
     if not _RULE.isdisjoint(sentence.stems):
         yield ReplyFinding(RULE, words)
