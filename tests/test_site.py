@@ -232,6 +232,8 @@ def test_the_site_is_built_without_a_warning():
     assert len(re.findall(r"^<!-- [\w/.-]+\.md -->$", whole, re.MULTILINE)) == len(listed)
     index = (pages / "index.html").read_text("utf-8")
     assert not re.findall(r"(?:src|href)=\"?https?://(?:fonts|img)\.[^\" >]*", index), "offline"
+    texts = [page.read_text("utf-8") for page in pages.rglob("*.html")]
+    assert not any('class="mermaid"' in text for text in texts), "a script of another server"
     config = (pages / "reference" / "config.html").read_text("utf-8")
     assert "agent.compaction.context_window" in config
     assert "Make a dataset, or go on with one." in (pages / "reference" / "python.html").read_text(
