@@ -56,7 +56,8 @@ _PROVIDERS = (
     (r"first_?name|given_?name|forename", "first_name"),
     (r"last_?name|family_?name|surname", "last_name"),
     (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
-    (r"company|organi[sz]ation|firm|vendor|supplier", "company"),
+    (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
+    (r"language_(?:name|title)", "language_name"),
     (r"city|town|place", "city"),
     (r"country_?code|nation_code", "country_code"),
     (r"country", "country"),
@@ -73,6 +74,9 @@ _PROVIDERS = (
     (r"colou?r", "color_name"),
 )
 """Names of columns of texts, with the provider of their values."""
+
+_THINGS = frozenset({"country", "currency", "language", "manufacturer", "supplier", "vendor"})
+"""Nouns by which the names of their rows are made up."""
 
 _CODED = re.compile(r"(?:code|number|no|key|value|ref)$")
 _NAMED = re.compile(r"name|title|label|subject")
@@ -268,9 +272,8 @@ class _Inventor:
             return _code(shape, most)
         unique = any(column.name in columns for columns in shape.distinct_sets)
         if unique or column.role == "name" or _NAMED.search(column.label):
-            noun = shape.noun.words
-            cities = _fitting(made_texts("city"), most - len(noun) - 1)
-            return Texts(cities, (noun,)) if cities else _code(shape, most)
+            cities = _fitting(made_texts("city"), most)
+            return Texts(cities) if cities else _code(shape, most)
         return self._words(most)
 
     def _words(self, most: int) -> Maker:
@@ -305,7 +308,10 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     """Texts of Faker for a column of this name; none for others."""
-    provider = next((to for name, to in _PROVIDERS if re.search(name, column.label)), None)
+    label = column.label
+    if _NAMED.fullmatch(label) or label.endswith("code"):
+        label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
+    provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
         provider = "name"
     return made_texts(provider) if provider else ()

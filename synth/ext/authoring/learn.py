@@ -7,7 +7,7 @@ import math
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations
@@ -105,7 +105,7 @@ def varying(
     lookups, made = _lookups(tables, shape, personal), dict[str, MadeTable]()
     for table in (one for one in tables if one.name not in lookups and rows[one.name]):
         later = [link for link in table.links if order[link[1]] > order[table.name]]
-        one = _Learner(table, shape.tables[table.name], rows, personal)
+        one = _Learner(table, shape.tables[table.name], rows, personal, lookups)
         try:
             made[table.name] = one.table(later)
         except (Unlearnable, ValueError, ArithmeticError) as error:
@@ -210,8 +210,8 @@ def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> s
     for table in tables:
         one = shape.tables[table.name]
         plain = all(
-            column.role in {"key", "name", "status", "category", "identifier", "text", "link"}
-            and column.kind not in DATES
+            column.role in _OF_KINDS
+            and (column.kind not in DATES or column.role == "audit")
             and (table.name, column.name) not in personal
             and not holds_people(column.label, [str(value) for value in column.seen])
             for column in one.columns
@@ -222,12 +222,21 @@ def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> s
     return found
 
 
+_OF_KINDS = {"key", "name", "status", "category", "identifier", "text", "link", "audit", "code"}
+
+
 class _Learner:
-    """One table and its rows."""
+    """One table and its rows; ``lookups`` are those that are the same in every universe."""
 
     def __init__(
-        self, live: LiveTable, shape: TableShape, rows: Mapping[str, Rows], personal: Personal
+        self,
+        live: LiveTable,
+        shape: TableShape,
+        rows: Mapping[str, Rows],
+        personal: Personal,
+        lookups: Container[str],
     ) -> None:
+        self.lookups = lookups
         self.live = live
         self.shape = shape
         self.by_table = rows
@@ -239,13 +248,17 @@ class _Learner:
     def table(self, later: Sequence[Foreign]) -> MadeTable:
         """The table; columns that refer to a ``later`` one are null."""
         empty = self._empty(later)
-        kept = [link for link in self.live.links if link not in later]
+        kept = self._kept(later)
         linked = {column for columns, _, _ in kept for column in columns}
         mix = self._mix(linked, empty)
         mixed = set(mix.columns) if mix else set[str]()
         free = [c for c in written(self.live) if c not in linked | empty | _settled(mix)]
         makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in self._by_dates(free)}
         makers |= dict.fromkeys(sorted(empty), Choice({None: 1}))
+        makers |= {
+            columns[0]: Choice(dict(Counter(row[columns[0]] for row in self.rows)))
+            for columns, _, _ in filter(self._is_kind, self.live.links)
+        }
         links = [self._link(*link, mixed) for link in sorted(kept, key=lambda one: -len(one[0]))]
         unique = [one for one in [self.live.key, *self.shape.uniques] if one]
         return MadeTable(
@@ -258,6 +271,14 @@ class _Learner:
             list(dict.fromkeys([*self.live.checks, *self._orders(free)])),
             [(list(columns), where) for columns, where in self.live.partials],
         )
+
+    def _kept(self, later: Sequence[Foreign]) -> list[Foreign]:
+        return [one for one in self.live.links if one not in later and not self._is_kind(one)]
+
+    def _is_kind(self, link: Foreign) -> bool:
+        """True for a reference to a word that means something; others lead to the same words."""
+        apart = {name for columns in self.shape.distinct_sets for name in columns}
+        return link[1] in self.lookups and len(link[0]) == 1 and apart.isdisjoint(link[0])
 
     def _empty(self, later: Sequence[Foreign]) -> set[str]:
         """The columns that refer to a later table: they are null."""

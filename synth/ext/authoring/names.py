@@ -122,7 +122,9 @@ def date_words(label: str, *, day: bool) -> str:
     """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
     bare = re.sub(r"_(?:on|at)$", "", label)
     stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
-    if bare == label and bare.rpartition("_")[2] not in _DATE_WORD and not PARTICIPLE.search(bare):
+    last = bare.rpartition("_")[2]
+    plain = bare == label and last not in _DATE_WORD and not PARTICIPLE.search(last)
+    if plain or bare.startswith("date_"):
         return stem
     return f"{stem} {'date' if day else 'time'}"
 
@@ -144,7 +146,7 @@ def date_verb(label: str) -> str:
 
 
 PARTICIPLE = re.compile(
-    r"^(?:\w*[a-z]{2}ed|paid|sent|sold|made|taken|built|born|bought|held|seen|given|lost|written"
+    r"^(?:[a-z]*[a-z]{2}ed|paid|sent|sold|made|taken|built|born|bought|held|seen|given|lost|written"
     r"|done|begun|shown|set|cut|met|put|read|drawn|known|returned)$"
 )
 """Words that say what was done to a row: it was opened, it was paid."""
@@ -155,6 +157,8 @@ def noun_of(table: str) -> Noun:
     """The noun of a table, whichever number its name has."""
     bare = re.sub(r"^(?:tbl|t)_", "", spelled(table)) or snake(table)
     head, _, last = bare.rpartition("_")
+    if PARTICIPLE.search(last) and is_plural(head.rpartition("_")[2]):
+        head, last = f"{last}_{head}".rpartition("_")[::2]  # receipts_linearized
     one, many = _numbers(last)
     prefix = f"{head}_" if head else ""
     words, plural = (prefix + one).replace("_", " "), (prefix + many).replace("_", " ")
@@ -199,6 +203,7 @@ _SHORT = {
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
 _BOUNDS = {"max": "maximum", "min": "minimum"}
 _UNITS = {
+    **{unit: unit for unit in ("seconds", "milliseconds", "minutes", "bytes", "cents")},
     "km": "kilometres",
     "m": "metres",
     "cm": "centimetres",
@@ -211,6 +216,9 @@ _UNITS = {
 }
 """What begins the name of a count or of its bound, and what ends the name of a measure."""
 
+_MEASURED = {"seconds": "length", "milliseconds": "length", "minutes": "length", "bytes": "size"}
+"""What a column holds that is called after its unit."""
+
 _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
 
@@ -218,11 +226,11 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word has a vowel or other letters, and the last
-    is no preposition.
+    is no preposition, number or format.
     """
-    return not words.isascii() or (
-        _UNSAID.search(words) is None and words.rpartition(" ")[2] not in PREPOSITIONS
-    )
+    last = words.rpartition(" ")[2]
+    ends = last in PREPOSITIONS or last.isdigit() or last in {"json", "xml"}
+    return not words.isascii() or (_UNSAID.search(words) is None and not ends)
 
 
 def be(words: str) -> str:
@@ -231,9 +239,10 @@ def be(words: str) -> str:
     return "are" if is_plural(head.rpartition(" ")[2]) else "is"
 
 
-def said(columns: Mapping[str, str | None]) -> dict[str, str]:
+def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
     """Each column as words: its comment, if that is a noun that no other column has, else its name
-    without a prefix that all columns share. ``columns`` maps names to comments.
+    without a prefix that all columns share, or that repeats the ``noun`` of the row. ``columns``
+    maps names to comments.
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
     prefix, out = shared_prefix([*columns]), dict[str, str]()
@@ -242,20 +251,24 @@ def said(columns: Mapping[str, str | None]) -> dict[str, str]:
             out[name] = comment[:1].lower() + comment[1:]
             continue
         out[name] = _said(spelled(name).removeprefix(prefix).removeprefix("fk_").split("_"))
-    return out
+    bare = {name: re.sub(rf"^(?:(?:{noun.replace(' ', '|')}) )+", "", out[name]) for name in out}
+    taken = [*out.values(), *bare.values()]
+    return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
 
 
 def _said(words: Sequence[str]) -> str:
     """The words of a column's name; what is shortened is written out."""
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
-    first = [_SHORT.get(word, word) for word in words[:-1]]
-    if words[0] in _COUNTS and len(words) > 1 and is_plural(last):
-        first = ["number", "of", *(word for word in first[1:] if word != "of")]
+    first = [_SHORT.get(one, one) for one in words[:-1]]
+    if last == "count" and first:
+        first, last = ["number", "of", *first[:-1]], _numbers(first[-1])[1]
+    elif words[0] in _COUNTS and len(words) > 1 and is_plural(last):
+        first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
         first = [_BOUNDS[words[0]], "number", "of", *first[1:]]
-    elif first and last in _UNITS:
-        first, last = [*first, "in"], _UNITS[last]
+    elif last in _UNITS and (first or last in _MEASURED):
+        first, last = [*(first or [_MEASURED[last]]), "in"], _UNITS[last]
     return " ".join([*first, last])
 
 

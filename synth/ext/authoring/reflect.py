@@ -15,7 +15,7 @@ from sqlalchemy.exc import SAWarning
 
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
-from synth.ext.authoring.names import labels, nouns, quoted, said
+from synth.ext.authoring.names import Noun, labels, nouns, quoted, said
 from synth.ext.authoring.roles import FEW, Roles, is_secret, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
@@ -41,7 +41,7 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
         warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
         live = sorted(live_tables(engine), key=lambda table: table.name)
         known = nouns([table.name for table in live])
-        tables = {table.name: _table(table, inspector, db) for table in live}
+        tables = {one.name: _table(one, known[one.name], inspector, db) for one in live}
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     tables = _with_derived({table.name: table for table in live}, tables)
     return Shape(
@@ -49,7 +49,6 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
             name: with_roles(
                 replace(
                     table,
-                    own_noun=known[name],
                     links=tuple(one for one in table.links if (one.table, one.target) in shown),
                 ),
                 (given or {}).get(name),
@@ -59,7 +58,7 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
     )
 
 
-def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
+def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) -> TableShape:
     name = live.name
     rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
     found = inspector.get_columns(name)
@@ -70,14 +69,14 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
     key = live.key if own.keys() >= set(live.key) else ()
     return TableShape(
         name=name,
-        columns=_columns(live, shown, rules, db),
+        own_noun=noun,
+        columns=_columns(live, noun, shown, rules, db),
         key=key,
         links=_links(live, [*own]),
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
         partials=_partials(name, inspector),
         joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
-        generated_key=len(key) == 1 and own[key[0]] == "INTEGER",
         hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
         comment=live.comment,
         fillable=all(map(_may_be_left_out, hidden.values())),
@@ -85,14 +84,18 @@ def _table(live: LiveTable, inspector: Inspector, db: Connection) -> TableShape:
 
 
 def _columns(
-    live: LiveTable, shown: Sequence[ReflectedColumn], rules: CheckRules, db: Connection
+    live: LiveTable,
+    noun: Noun,
+    shown: Sequence[ReflectedColumn],
+    rules: CheckRules,
+    db: Connection,
 ) -> tuple[ColumnShape, ...]:
     """The columns that are shown, with their labels, comments and words."""
     names = [str(one["name"]) for one in shown]
     unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
     known = {column.name: column.comment for column in live.columns}
     comments = {name: known.get(name) for name in names}
-    label, words = labels(names), said(comments)
+    label, words = labels(names), said(comments, noun.words)
     found = [_column(live.name, one, rules, unique, db) for one in shown]
     return tuple(
         replace(one, label=label[name], comment=comments[name], said=words[name])

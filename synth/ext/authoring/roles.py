@@ -130,7 +130,7 @@ _RULES = (
         r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
         r"|time|ts|timestamp))?$"
         r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
-        r"|xmin)$|^deleted_at$",
+        r"|xmin)$|^deleted_at$|^valid_(?:from|to|until|start\w*|end\w*)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule("flag", "its type", ("boolean",)),
@@ -165,7 +165,7 @@ _RULES = (
         "its name says a kind or a state",
         ("integer",),
         r"(?:^|_)(?:status|state|type|kind|category|class|mode|method|flags?|mask|bits|options?"
-        r"|settings|perms?|permissions?|gender|sex)$",
+        r"|settings|perms?|permissions?|privs?|privileges?|gender|sex)$",
     ),
     _Rule(
         "code",
@@ -174,7 +174,7 @@ _RULES = (
         r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
         r"|oid|hash|crc|color|colour)$|^(?:year|month|day|number|code|no|id"
         r"|fk)_(?!of_(?:days|months))"
-        r"|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day$",
+        r"|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
     _Rule(
         "share",
@@ -241,7 +241,8 @@ _RULES = (
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|uuid|guid|hash|digest|checksum|md5|sha\d*|url|uri|path|file|mime_?type)$",
+        r"(?:^|_)(?:id|gid|uuid|guid|hash|digest|checksum|md5|sha\d*|url|uri|path|file|mime_?type"
+        r"|json|key|source_value)$",
     ),
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
 )
@@ -354,7 +355,8 @@ def _is_plain(text: str) -> bool:
 CLOSED = frozenset(
     """cancelled canceled closed done completed complete delivered returned discharged finished
     archived retired inactive lost sold refunded resolved rejected departed arrived landed graduated
-    expired withdrawn dropped void settled shipped paid_off""".split()  # noqa: SIM905
+    expired withdrawn dropped void settled shipped paid paid_off committed posted captured success
+    succeeded merged deceased terminated fulfilled reversed""".split()  # noqa: SIM905
 )
 """States after which a row is not changed any more."""
 

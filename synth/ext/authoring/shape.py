@@ -10,6 +10,7 @@ from typing import Literal
 from synth.ext.authoring.names import (
     PARTICIPLE,
     Noun,
+    be,
     date_verb,
     date_words,
     is_sayable,
@@ -49,6 +50,15 @@ Cell = str | int | float
 
 _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
+
+_DEGREES = {
+    **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
+    **dict.fromkeys(("price", "cost", "fare"), ("more expensive", "most expensive")),
+    "size": ("larger", "largest"),
+}
+"""Words for more and most of what a column holds."""
+
+_NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
 
 _RATES = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
 
@@ -100,10 +110,15 @@ class ColumnShape:
         """The words for a flag that rows are marked with: ``public`` for ``is_public``; empty for
         one that says what a row has or may do.
         """
-        last = self.label.rpartition("_")[2]
-        named = _MARKED.match(self.label) or PARTICIPLE.match(last) or self.label in _STATES
+        bare = _MARKED.sub("", self.label)
+        named = bare != self.label or PARTICIPLE.match(bare) or bare in _STATES
         fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named
-        return _MARKED.sub("", self.label).replace("_", " ") if fits else ""
+        return bare.replace("_", " ") if fits else ""
+
+    @property
+    def yes(self) -> object:
+        """The value of a flag that is set."""
+        return True if self.kind == "boolean" else 1
 
     def is_set(self, alias: str) -> str:
         """A condition in SQL that a row of the alias has this flag."""
@@ -126,8 +141,45 @@ class ColumnShape:
 
     @property
     def verb(self) -> str:
-        """What was done on a date: ``opened`` for ``opened_on``; empty for any other column."""
+        """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         return date_verb(self.label) if self.kind in {"date", "moment"} else ""
+
+    @property
+    def is_counted(self) -> bool:
+        """True for things that can be counted: seats, the number of seats."""
+        return self.words.startswith("number of ") or be(self.words) == "are"
+
+    def happened(self, value: str) -> str:
+        """The deed and the day of it: "released on {date}"."""
+        return f"{self.verb} {'on' if self.kind == 'date' else 'at'} {value}"
+
+    def called(self, noun: str, value: str) -> str:
+        """The words for a row by a name that may be none yet: "album called {album}"."""
+        named = self.role == "person" or self.words.rpartition(" ")[2] in _NAMES
+        return f"{noun} {'called' if named else f'with the {self.words}'} {value}"
+
+    def most(self, noun: str, whose: str) -> str:
+        """The words for the row of the greatest value: "longest track of the album {album}"."""
+        words, rows = self.words, f"{noun} {whose}".strip()
+        if self.role == "moment":
+            ahead = {"due", "expiry", "end", "next"} & {*words.split()}
+            return f"{rows} with the latest {words}" if ahead else f"latest {rows}"
+        if self._degrees:
+            return f"{self._degrees[1]} {rows}"
+        counted = f"the most {words.removeprefix('number of ')}"
+        return f"{rows} with {counted if self.is_counted else f'the highest {words}'}"
+
+    @property
+    def more(self) -> str:
+        """The words for having the greater value: "is longer", "has more points"."""
+        if self._degrees:
+            return f"is {self._degrees[0]}"
+        counted = f"more {self.words.removeprefix('number of ')}"
+        return f"has {counted if self.is_counted else f'the higher {self.words}'}"
+
+    @property
+    def _degrees(self) -> tuple[str, str] | None:
+        return _DEGREES.get(re.sub(r" in .*|^unit ", "", self.words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +207,6 @@ class TableShape:
     links: tuple[Link, ...] = ()
     uniques: tuple[tuple[str, ...], ...] = ()
     rows: int = 0
-    generated_key: bool = False
     comment: str | None = None
     handle: tuple[str, ...] = ()
     partials: tuple[tuple[tuple[str, ...], str], ...] = ()
@@ -186,6 +237,19 @@ class TableShape:
         """The columns of the key and of each unique rule, whole or of some rows."""
         found = [self.key, *self.uniques, *(columns for columns, _ in self.partials)]
         return [columns for columns in dict.fromkeys(found) if columns]
+
+    @property
+    def found(self) -> list[str]:
+        """The columns that a find shows: the key, the name, what tells rows of one name apart."""
+        kinds: tuple[Role, ...] = ("link", "moment", "name", "text", "category")
+        telling = [column.name for column in self.of_role(*kinds) if column.distinct > 1]
+        return list(dict.fromkeys([*self.key, *self.handle, *telling[:3]]))
+
+    @property
+    def is_join(self) -> bool:
+        """True for a table that only ties rows of others together."""
+        tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
+        return len(self.links) > 1 and not self.handle and len(tied) == len(self.columns)
 
     @property
     def single_key(self) -> str | None:

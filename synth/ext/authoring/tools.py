@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from synth.ext.authoring.names import a, quoted
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
-from synth.ext.authoring.toolset import TableTools, role_of, role_words
+from synth.ext.authoring.toolset import TableTools, names_shown, role_words
 
 HEAD = '''"""Tools of this world, written by `synth new` from its schema; yours to change."""
 
@@ -215,21 +215,15 @@ def _select_list(table: TableShape) -> list[str]:
 def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
     """The cells that a row shows, its own and the names of what it refers to, and the joins."""
     chosen, joins = _select_list(table), list[str]()
-    taken = {column.label for column in table.columns}
+    shown = names_shown(shape, table)
     for number, link in enumerate(table.links, 1):
-        parent = shape.tables[link.table]
-        labels = [
-            (column, f"{role_of(link.column)}_{parent.column(column).label}")
-            for column in parent.handle
-        ]
-        if not labels or any(label in taken for _, label in labels):
-            continue
-        taken |= {label for _, label in labels}
-        chosen += [f"p{number}.{quoted(column)} AS {quoted(label)}" for column, label in labels]
-        joins.append(
-            f"LEFT JOIN {quoted(parent.name)} p{number}"
-            f" ON p{number}.{quoted(link.target)} = t.{quoted(link.column)}"
-        )
+        names = [(name, label) for (own, name), label in shown.items() if own == link.column]
+        chosen += [f"p{number}.{quoted(name)} AS {quoted(label)}" for name, label in names]
+        if names:
+            joins.append(
+                f"LEFT JOIN {quoted(link.table)} p{number}"
+                f" ON p{number}.{quoted(link.target)} = t.{quoted(link.column)}"
+            )
     return chosen, joins
 
 
@@ -267,8 +261,7 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
 def _find(table: TableShape, name: str) -> str:
     noun = table.noun
     names = [table.column(column) for column in table.handle]
-    shown = list(dict.fromkeys([*table.key, *table.handle, *_telling(table)]))
-    chosen = [f"t.{quoted(one)} AS {quoted(table.column(one).label)}" for one in shown]
+    chosen = [f"t.{quoted(one)} AS {quoted(table.column(one).label)}" for one in table.found]
     several = len(names) > 1
     last = names[-1]
     parameters = [
@@ -308,16 +301,6 @@ def _same(column: ColumnShape) -> str:
 def escaped(text: str) -> str:
     """A text for use inside double quotes."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _telling(table: TableShape) -> list[str]:
-    """Columns that tell rows of the same name apart."""
-    found = [
-        column
-        for column in table.columns
-        if column.role in {"link", "moment", "name", "text", "category"}
-    ]
-    return [column.name for column in found if column.distinct > 1][:3]
 
 
 def _get(shape: Shape, table: TableShape, name: str) -> str:

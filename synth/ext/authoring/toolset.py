@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 from synth.ext.authoring.names import (
-    PREPOSITIONS,
     TOOL_NAME,
+    is_sayable,
     noun_of,
     parameter,
     shortened,
@@ -101,12 +101,24 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
         update=name(f"update_{noun.one}") if updates or moves or marks else None,
         filters=_filters(table),
         sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment"))[:SORTED],
-        totals=tuple(c.name for c in table.of_role(*SUMMED))[:SORTED],
+        totals=_totals(table),
         given=tuple(column.name for column in _given(table)),
         updates=updates,
         moves=moves,
         marks=marks,
     )
+
+
+def _totals(table: TableShape) -> tuple[str, ...]:
+    """The numbers whose sum says something: amounts, not bounds, rates and grades."""
+    found = [c.name for c in table.of_role(*SUMMED) if not _APART.search(c.label)]
+    return tuple(found[:SORTED])
+
+
+_APART = re.compile(
+    r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|unit_price|rate"
+    r"|balance)(?:_|$)"
+)
 
 
 def _moved(table: TableShape) -> list[str]:
@@ -117,6 +129,7 @@ def _moved(table: TableShape) -> list[str]:
         link.column
         for link in table.links
         if link.column not in {*table.key, *table.joint}
+        and role_of(link.column) != table.noun.one
         and not table.column(link.column).unique
         and (table.column(link.column).nullable or role_of(link.column) not in _nouns_of(link))
     ]
@@ -149,7 +162,7 @@ def _filters(table: TableShape) -> tuple[str, ...]:
 def role_of(column: str) -> str:
     """The part that a link plays: ``support_rep`` for ``SupportRepId``."""
     name = parameter(column)
-    for ending in ("_id", "_code", "_key", "_no"):
+    for ending in ("_id", "_code", "_key", "_no", "_name"):
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
     return name
@@ -163,8 +176,8 @@ def role_words(column: str) -> str:
 
 
 def is_noun(role: str) -> bool:
-    """True for a part that has a name: ``support_rep``, not ``reported_by``."""
-    return role.rpartition("_")[2] not in PREPOSITIONS
+    """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``."""
+    return is_sayable(role.replace("_", " ")) and role.rpartition("_")[2] not in {"id", "key"}
 
 
 def _updatable(table: TableShape) -> list[ColumnShape]:
@@ -223,6 +236,21 @@ def _creatable(table: TableShape) -> bool:
     return (
         table.fillable and 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
     )
+
+
+def names_shown(shape: Shape, table: TableShape) -> dict[tuple[str, str], str]:
+    """The labels under which a row shows the names of what it refers to, by link and column."""
+    taken, out = {column.label for column in table.columns}, dict[tuple[str, str], str]()
+    for link in table.links:
+        parent = shape.tables[link.table]
+        found = {
+            (link.column, column): f"{role_of(link.column)}_{parent.column(column).label}"
+            for column in parent.handle
+        }
+        if taken.isdisjoint(found.values()):
+            out |= found
+            taken |= {*found.values()}
+    return out
 
 
 def closed(table: TableShape) -> tuple[ColumnShape, list[str]] | None:

@@ -2,296 +2,286 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from synth.ext.authoring.names import be, parameter, quoted
+from synth.ext.authoring.names import Noun, be, is_sayable, noun_of, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
+    Step,
     family,
     nameable,
-    query,
 )
-from synth.ext.authoring.patterns.look_up import oracle_key
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import is_noun, role_of, role_words
+from synth.ext.authoring.toolset import TableTools, is_noun, role_of, role_words
 
 SHORT = 12
 """The most rows of a list that a reply names."""
 
 
-def families_of(sketch: Sketch) -> Iterator[tuple[Named, TableShape, Link]]:
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The rows of a parent that a person names, in SQL under the alias c."""
+
+    tools: TableTools
+    parent: Named
+    link: Link
+
+    @property
+    def table(self) -> TableShape:
+        return self.tools.table
+
+    @property
+    def noun(self) -> Noun:
+        return self.tools.table.noun
+
+    @property
+    def is_plain(self) -> bool:
+        """True where the link only names the parent's table."""
+        noun = self.parent.table.noun.one
+        names = {noun, self.parent.table.name, noun.rpartition("_")[2]}
+        return role_of(self.link.column) in names
+
+    @property
+    def whose(self) -> str:
+        """The words for the parent: "of the customer Anna", "whose support rep is Anna"."""
+        parent = self.parent
+        if self.is_plain:
+            return f"of {parent.words}"
+        said = f"is {parent.value}"
+        if not parent.by_name and parent.table.column(self.link.target).kind != "text":
+            said = f"has the {parent.table.key_words} {parent.value}"
+        return f"whose {role_words(self.link.column)} {said}"
+
+    @property
+    def words(self) -> str:
+        """The words for the rows: "tracks of the album {album}"."""
+        return f"{self.noun.plural_words} {self.whose}"
+
+    def named(self, *parts: str) -> str:
+        return "_".join(map(parameter, (self.parent.table.noun.one, *parts)))
+
+    @property
+    def suffix(self) -> str:
+        return "" if self.is_plain else f"_{role_of(self.link.column)}"
+
+    @property
+    def source(self) -> str:
+        """SQL for the rows."""
+        key = self.parent.col(self.link.target)
+        return f"FROM {quoted(self.table.name)} c WHERE c.{quoted(self.link.column)} = {key}"
+
+    def ground(self, where: Sequence[str] = (), *select: str, least: int = 1) -> str:
+        """The parents that have some rows, but few."""
+        few = f"(SELECT COUNT(*) {self.source}) BETWEEN {least} AND {SHORT}"
+        return self.parent.ground([*self.parent.hidden, *select], [few, *where])
+
+    def listed(self, save: Mapping[str, str], arguments: Mapping[str, object]) -> list[Step]:
+        """Steps of gold that list the rows."""
+        own = {self.table.parameter(self.link.column): self.parent.reference(self.link.target)}
+        return [
+            *self.parent.find(),
+            {str(self.tools.list_): {**own, **arguments}, "save": dict(save)},
+        ]
+
+    def oracle(self, select: str, more: str = "") -> str:
+        key = self.parent.oracle_key(self.link.target)
+        where = f"{quoted(self.link.column)} = :{key}{more}"
+        return f"SELECT {select} FROM {quoted(self.table.name)} WHERE {where}"
+
+    def first_by(self) -> ColumnShape | None:
+        """A column by which rows have a first: a number, else a moment."""
+        sorts = map(self.table.column, self.tools.sorts)
+        columns = sorted(sorts, key=lambda column: column.role == "moment")
+        fitting = (c for c in columns if c.distinct > 2 and not c.nulls and is_sayable(c.words))
+        return next(fitting, None)
+
+    def first(self, by: ColumnShape) -> str:
+        """SQL for the rows with the greatest value."""
+        name = f"c.{quoted(by.name)}"
+        return f"{self.source} AND {name} = (SELECT MAX({name}) {self.source})"
+
+
+def families_of(sketch: Sketch) -> list[Children]:
     """Parents that a person can name, with a child and its link."""
-    pairs = [
-        (Named(sketch.tools[parent.name], "p"), child, link)
+    found = [
+        Children(sketch.tools[child.name], Named(sketch.tools[parent.name], "p"), link)
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
-        if child.rows
+        if child.column(link.column).distinct
+        and not child.is_join
+        and is_sayable(child.noun.words)
         and nameable(sketch.tools[parent.name])
         and parent.key == (link.target,)
         and is_noun(role_of(link.column))
     ]
-    yield from sorted(pairs, key=lambda pair: (not pair[0].by_name, -pair[1].rows))
+    return sorted(found, key=lambda one: (not one.parent.by_name, not one.table.handle))
 
 
 def list_children(sketch: Sketch) -> Iterator[Draft]:
     """Name all rows of a parent."""
-    yield from islice(_of_each_parent(sketch, _list), 3)
+    yield from _of_each_parent(sketch, _list)
 
 
 def count_children(sketch: Sketch) -> Iterator[Draft]:
     """Count the rows of a parent, or those in one state."""
-    yield from islice(_of_each_parent(sketch, _count), 3)
+    yield from _of_each_parent(sketch, _count)
 
 
 def sum_children(sketch: Sketch) -> Iterator[Draft]:
     """Add up a column over the rows of a parent."""
-    yield from islice(_of_each_parent(sketch, _sum), 3)
+    yield from _of_each_parent(sketch, _sum)
 
 
 def greatest_child(sketch: Sketch) -> Iterator[Draft]:
     """Find the row of a parent with the greatest value."""
-    yield from islice(_of_each_parent(sketch, _greatest), 3)
+    yield from _of_each_parent(sketch, _greatest)
 
 
-def _of_each_parent(sketch: Sketch, make: object) -> Iterator[Draft]:
-    assert callable(make)
-    seen = set[str]()
-    for parent, child, link in families_of(sketch):
-        draft = make(sketch, parent, child, link)
-        if isinstance(draft, Draft) and draft.id not in seen:
-            seen.add(draft.id)
-            yield draft
+def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) -> Iterator[Draft]:
+    drafts = filter(None, map(make, families_of(sketch)))
+    yield from islice({draft.id: draft for draft in drafts}.values(), 4)
 
 
-def _parent_ground(parent: Named, link: Link, child: TableShape) -> str:
-    rows = f"SELECT COUNT(*) FROM {quoted(child.name)} c WHERE c.{quoted(link.column)}"
-    key = parent.table.key[0]
-    hidden = [f"{parent.col(key)} AS {oracle_key(parent, key)}"] if parent.by_name else []
-    return query(
-        [f"{parent.key} AS task_key", *parent.select, *hidden],
-        [parent.source],
-        [*parent.conditions, f"({rows} = {parent.col(key)}) BETWEEN 1 AND {SHORT}"],
-    )
-
-
-def _of_parent(parent: Named, child: TableShape, link: Link) -> dict[str, object]:
-    return {child.parameter(link.column): parent.reference(parent.table.key[0])}
-
-
-def _where(parent: Named, link: Link) -> str:
-    return f"{quoted(link.column)} = :{oracle_key(parent, parent.table.key[0])}"
-
-
-def whose(parent: Named, link: Link) -> str:
-    """The words for the rows of a parent: "of customer Anna", "whose support rep is Anna"."""
-    noun, role = parent.table.noun.one, role_of(link.column)
-    plain = role in {noun, parent.table.name, noun.rpartition("_")[2]}
-    return f"of {parent.words}" if plain else f"whose {role_words(link.column)} is {parent.words}"
-
-
-def _list(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    shown = [child.column(name) for name in child.handle]
-    if len(shown) != 1:
-        shown = [child.column(child.key[0])] if child.single_key and not shown else []
-    if not shown:
+def _shown(table: TableShape) -> tuple[ColumnShape, str] | None:
+    """The column by which a reply names a row, and its words."""
+    names = table.handle or table.key
+    if len(names) != 1:
         return None
-    column, noun = shown[0], child.noun
-    rows = f"{noun.plural_words} {whose(parent, link)}"
-    many = parameter(noun.many)
-    key = parent.col(parent.table.key[0])
-    nulls = f"c.{quoted(link.column)} = {key} AND c.{quoted(column.name)} IS NULL"
-    unnamed = f"  AND NOT EXISTS (SELECT 1 FROM {quoted(child.name)} c WHERE {nulls})\n"
-    whole = unnamed if column.nulls else ""
-    item = "integer" if column.kind == "integer" else "string"
+    column = table.column(names[0])
+    return column, column.words if table.handle else table.key_words
+
+
+def _list(rows: Children) -> Draft | None:
+    shown = _shown(rows.table)
+    if shown is None:
+        return None
+    column, many = shown[0], parameter(rows.noun.many)
+    names = noun_of(shown[1].replace(" ", "_")).plural_words
+    unnamed = f"NOT EXISTS (SELECT 1 {rows.source} AND c.{quoted(column.name)} IS NULL)"
     return family(
         "list_children",
-        f"{parameter(parent.table.noun.one)}_{many}{_suffix(parent, link)}",
-        f"List the {noun.plural_words} of one {parent.table.noun.words}.",
-        _parent_ground(parent, link, child) + whole,
+        f"{rows.named(many)}{rows.suffix}",
+        f"List the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
+        rows.ground([unnamed] if column.nulls else ()),
         [
-            f"Which are the {rows}? The {column.words} of each, please.",
-            f"Please list the {rows}; the {column.words} of each will do.",
-            f"I need all {rows}: just the {column.words} of each.",
+            f"What are the {names} of the {rows.words}?",
+            f"Please list the {rows.words}; the {names} will do.",
         ],
         [
-            *parent.find(),
-            {
-                str(sketch.tools[child.name].list_): _of_parent(parent, child, link),
-                "save": {many: f"$.{noun.many}[*].{column.label}"},
-            },
+            *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
             {"submit": {many: f"${many}"}},
-            {"say": [f"For {parent.words}: {{{many}}}.", f"The {rows}: {{{many}}}."]},
+            {"say": [f"The {rows.words}: {{{many}}}."]},
         ],
         answer={
             many: {
                 "type": "array",
-                "items": item,
+                "items": "integer" if column.kind == "integer" else "string",
                 "compare": "bag",
-                "description": f"The {column.words} of each {noun.words}.",
+                "description": f"The {shown[1]} of each {rows.noun.words}.",
             }
         },
-        oracle={
-            many: f"SELECT {quoted(column.name)} FROM {quoted(child.name)}"
-            f" WHERE {_where(parent, link)}"
-        },
+        oracle={many: rows.oracle(quoted(column.name))},
     )
 
 
-def _suffix(parent: Named, link: Link) -> str:
-    role = role_of(link.column)
-    return "" if role == parent.table.noun.one else f"_{role}"
-
-
-def _count(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    tools, noun = sketch.tools[child.name], child.noun
-    states = [child.column(c) for c in tools.filters if child.column(c).is_choice]
-    more, vary, arguments = "", {}, _of_parent(parent, child, link)
-    rows = f"{noun.plural_words} {whose(parent, link)}"
-    if states:
-        state = states[0]
+def _count(rows: Children) -> Draft | None:
+    filters = [rows.table.column(name) for name in rows.tools.filters]
+    state = next((column for column in filters if column.is_choice), None)
+    flag = next((column for column in filters if column.mark), None)
+    more, vary, arguments = "", {}, dict[str, object]()
+    counted, state_of = rows.noun.plural_words, ""
+    if state:
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
         more = f" AND {quoted(state.name)} = :wanted"
-        arguments = {**arguments, state.parameter: "{wanted}"}
-        rows += f" with the {state.words} {{wanted}}"
-    elif flag := next((c for name in tools.filters if (c := child.column(name)).mark), None):
-        more = f" AND {flag.is_set(quoted(child.name))}"
-        arguments = {**arguments, flag.parameter: True if flag.kind == "boolean" else 1}
-        rows += f" marked as {flag.mark}"
+        arguments = {state.parameter: "{wanted}"}
+        state_of = f" with the {state.words} {{wanted}}"
+    elif flag:
+        more = f" AND {flag.is_set(quoted(rows.table.name))}"
+        arguments = {flag.parameter: flag.yes}
+        counted = f"{flag.mark} {counted}"
+    words = f"{counted} {rows.whose}{state_of}"
+    asked = f"How many {words} are there?"
+    if rows.is_plain:
+        asked = f"How many {counted}{state_of} does {rows.parent.words} have?"
     return family(
         "count_children",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}{_suffix(parent, link)}",
-        f"Count the {noun.plural_words} of one {parent.table.noun.words}.",
-        _parent_ground(parent, link, child).replace(f"AND {SHORT}", "AND 200"),
+        f"{rows.named(rows.noun.many)}{rows.suffix}",
+        f"Count the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
+        rows.ground().replace(f"AND {SHORT}", "AND 200"),
+        [asked, f"I need the number of {words}."],
         [
-            f"How many {rows} are there?",
-            f"Please count the {rows}.",
-            f"I need the number of {rows}.",
-        ],
-        [
-            *parent.find(),
-            {str(tools.list_): arguments, "save": {"count": "$.count"}},
+            *rows.listed({"count": "$.count"}, arguments),
             {"submit": {"count": "$count"}},
-            {"say": [f"I counted {{count}} for {parent.words}.", "The count is {count}."]},
+            {"say": [f"The number of {words} is {{count}}."]},
         ],
         **vary,
-        answer={"count": {"type": "integer", "description": f"How many {noun.plural_words}."}},
-        oracle={
-            "count": f"SELECT COUNT(*) FROM {quoted(child.name)} WHERE {_where(parent, link)}{more}"
-        },
+        answer={"count": {"type": "integer", "description": f"How many {rows.noun.plural_words}."}},
+        oracle={"count": rows.oracle("COUNT(*)", more)},
     )
 
 
-def _sum(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    tools, noun = sketch.tools[child.name], child.noun
-    columns = [child.column(name) for name in tools.totals]
+def _sum(rows: Children) -> Draft | None:
+    columns = [rows.table.column(name) for name in rows.tools.totals]
     column = next((c for c in columns if c.distinct > 1 and not c.nulls), None)
     if column is None:
         return None
-    rows, total = f"{noun.plural_words} {whose(parent, link)}", f"total_{column.parameter}"
+    total, verb = f"total_{column.parameter}", be(column.words)
+    words = f"total {column.words.removeprefix('total ')} of all {rows.words}"
     return family(
         "sum_children",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.many)}_{column.parameter}",
-        f"Add up the {column.words} over the {noun.plural_words} of one {parent.table.noun.words}.",
-        _parent_ground(parent, link, child),
+        rows.named(rows.noun.many, column.parameter),
+        f"Add up the {column.words} of the {rows.noun.plural_words} of a row.",
+        rows.ground(),
+        [f"What {verb} the {words}?", f"I need the {words}."],
         [
-            f"What is the total {column.words} over all {rows}?",
-            f"Add up the {column.words} of the {rows}.",
-            f"I need the sum of the {column.words} over all {rows}.",
-        ],
-        [
-            *parent.find(),
-            {
-                str(tools.list_): _of_parent(parent, child, link),
-                "save": {total: f"$.total_{column.label}"},
-            },
+            *rows.listed({total: f"$.total_{column.label}"}, {}),
             {"submit": {total: f"${total}"}},
-            {
-                "say": [
-                    f"The total {column.words} {be(column.words)} {{{total}}}.",
-                    f"Altogether, the {column.words} {_comes(column)} to {{{total}}}.",
-                ]
-            },
+            {"say": [f"The {words} {verb} {{{total}}}."]},
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
-        oracle={
-            total: f"SELECT SUM({quoted(column.name)}) FROM {quoted(child.name)}"
-            f" WHERE {_where(parent, link)}"
-        },
+        oracle={total: rows.oracle(f"SUM({quoted(column.name)})")},
     )
 
 
-def _comes(column: ColumnShape) -> str:
-    return "come" if be(column.words) == "are" else "comes"
-
-
-def _sorted_by(child: TableShape, names: tuple[str, ...]) -> ColumnShape | None:
-    """A column by which rows have a first: a number, else a moment."""
-    columns = sorted(map(child.column, names), key=lambda column: column.role == "moment")
-    return next((c for c in columns if c.distinct > 2 and not c.nulls), None)
-
-
-def _greatest(sketch: Sketch, parent: Named, child: TableShape, link: Link) -> Draft | None:
-    tools, noun = sketch.tools[child.name], child.noun
-    rows = f"{noun.plural_words} {whose(parent, link)}"
-    column = _sorted_by(child, tools.sorts)
-    named = child.handle if len(child.handle) == 1 else child.key if not child.handle else ()
-    if column is None or len(named) != 1:
+def _greatest(rows: Children) -> Draft | None:
+    by, shown, noun = rows.first_by(), _shown(rows.table), rows.noun
+    if by is None or shown is None:
         return None
-    shown = child.column(named[0])
-    key = parent.table.key[0]
-    where = f"c.{quoted(link.column)} = {parent.col(key)}"
-    top = f"SELECT MAX(c.{quoted(column.name)}) FROM {quoted(child.name)} c WHERE {where}"
-    ground = (
-        _parent_ground(parent, link, child).rstrip()
-        + f"\n  AND (SELECT COUNT(*) FROM {quoted(child.name)} c WHERE {where}) > 1"
-        + f"\n  AND (SELECT COUNT(*) FROM {quoted(child.name)} c WHERE {where}"
-        + f" AND c.{quoted(column.name)} = ({top})) = 1\n"
-    )
-    answer = (
-        f"{parameter(noun.one)}_found" if child.name == parent.table.name else parameter(noun.one)
-    )
-    latest = column.role == "moment"
-    most = f"is the latest by {column.words}" if latest else f"has the highest {column.words}"
-    first = f"the latest {column.words}" if latest else f"the highest {column.words}"
-    asked, wanted = f"its {shown.words}", {answer: shown}
-    replies = [f"It is {{{answer}}}.", f"That is {{{answer}}}."]
-    if column.is_said:  # seconds since 1970 are not
-        asked, wanted = f"{asked} and the {column.words}", wanted | {"figure": column}
-        replies = [
-            f"It is {{{answer}}}; its {column.words} {be(column.words)} {{figure}}.",
-            f"{first.capitalize()} {be(column.words)} {{figure}}: {{{answer}}}.",
-        ]
+    answer = f"{parameter(noun.one)}_found"
+    first = by.most(noun.words, rows.whose)
+    wanted, asked, reply = {answer: shown[0]}, f"its {shown[1]}", f"It is {{{answer}}}."
+    if by.is_said:  # seconds since 1970 are not
+        wanted["figure"] = by
+        asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
+        fact = f", {by.happened('{figure}')}"
+        fact = fact if by.verb else f"; its {by.words} {be(by.words)} {{figure}}"
+        reply = f"It is {{{answer}}}{fact}."
     return family(
         "greatest_child",
-        f"{parameter(parent.table.noun.one)}_{parameter(noun.one)}_{column.parameter}",
-        f"Sort the {noun.plural_words} of one {parent.table.noun.words} by {column.words}.",
-        ground,
+        rows.named(noun.one, by.parameter),
+        f"Sort the {noun.plural_words} of one {rows.parent.table.noun.words} by {by.words}.",
+        rows.ground([f"(SELECT COUNT(*) {rows.first(by)}) = 1"], least=2),
         [
-            f"Which of the {rows} {most}? {asked.capitalize()}, please.",
-            f"Among the {rows}, find the one with {first}: {asked}.",
+            f"What is the {first}? I need {asked}.",
+            f"Please find the {first} and tell me {asked}.",
         ],
         [
-            *parent.find(),
-            {
-                str(tools.list_): {
-                    **_of_parent(parent, child, link),
-                    "order_by": column.label,
-                    "descending": True,
-                },
-                "save": {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
-            },
+            *rows.listed(
+                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
+                {"order_by": by.label, "descending": True},
+            ),
             {"submit": {one: f"${one}" for one in wanted}},
-            {"say": replies},
+            {"say": [reply]},
         ],
         answer={one: field_of(of) for one, of in wanted.items()}
-        | {answer: {**field_of(shown), "description": f"The {shown.words} of the {noun.words}."}},
+        | {answer: {**field_of(shown[0]), "description": f"The {shown[1]} of the {noun.words}."}},
         oracle={
-            one: f"SELECT {quoted(of.name)} FROM {quoted(child.name)} WHERE {_where(parent, link)}"
-            f" ORDER BY {quoted(column.name)} DESC LIMIT 1"
+            one: rows.oracle(quoted(of.name), f" ORDER BY {quoted(by.name)} DESC LIMIT 1")
             for one, of in wanted.items()
         },
     )

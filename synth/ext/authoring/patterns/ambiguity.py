@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from itertools import islice
 
 from synth.ext.authoring.names import a, be, parameter, quoted
-from synth.ext.authoring.patterns.answers import field_of
-from synth.ext.authoring.patterns.base import Draft, Named, Sketch, family, joined, nameable, query
-from synth.ext.authoring.patterns.look_up import oracle_key, worth_asking
+from synth.ext.authoring.patterns.answers import asked_for, field_of, told
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    family,
+    joined,
+    nameable,
+    query,
+)
+from synth.ext.authoring.patterns.look_up import worth_asking
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
 
@@ -21,32 +29,30 @@ def not_found(sketch: Sketch) -> Iterator[Draft]:
 
 def _not_found(row: Named) -> Draft | None:
     table, noun = row.table, row.table.noun
-    asked = [column for column in worth_asking(table) if not column.nulls][:1]
+    asked = [column for column in worth_asking(table) if not column.nulls]
     if not asked:
         return None
-    column = asked[0]
+    column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter
     handle = row.columns[-1]
-    missing = f"CONCAT({row.col(handle)}, ' {_ending(row)}')"
-    select = [
-        (f"{row.col(c)} AS {slot}", f"{missing if c == handle else row.col(c)} AS {slot}")
-        for c, slot in row.slots.items()
-    ]
-    hidden = [f"{row.col(c)} AS {oracle_key(row, c)}" for c in table.key]
+    missing = f"CONCAT({row.col(handle)}, ' {'Junior' if table.of_role('person') else 'Deluxe'}')"
     both = [
         query(
             [
                 f"{joined(row.key, str(kind))} AS task_key",
-                *(pair[kind] for pair in select),
-                *hidden,
+                *row.select[:-1],
+                f"{name} AS {row.slots[handle]}",
                 f"{1 - kind} AS there",
             ],
             [row.source],
             row.conditions,
         )
-        for kind in (0, 1)
+        for kind, name in enumerate((row.col(handle), missing))
     ]
-    told = f"the {column.words} of {row.words} {be(column.words)}"
+    fact = told(row.words, [(column, f"{{{field}_found}}")])
+    maybe = a(table.column(handle).called(noun.words, row.value))
+    wanted = f"what {be(column.words)} the {column.words}?"
+    wanted = f"when was it {column.verb}?" if column.verb else wanted
     value = {**field_of(column), "description": f"The {column.words}, if it is there."}
     return family(
         "not_found",
@@ -54,31 +60,22 @@ def _not_found(row: Named) -> Draft | None:
         f"Look for {noun.words} that may not exist, and say so if it does not.",
         f"{both[0]}UNION ALL\n{both[1]}",
         [
-            f"Do we have the {row.words}? If so, what {be(column.words)} the {column.words}?",
-            f"Is there {a(noun.words)} {row.value}? What {be(column.words)} the {column.words}?",
+            f"Do we have {maybe}? If so, {wanted}",
+            f"Is there {maybe}? If there is, {wanted}",
         ],
         [
             {
                 "found": [
-                    *row.find(),
-                    row.get({f"{field}_found": f"$.{column.label}"}),
+                    *row.look({f"{field}_found": column}),
                     {"submit": {"found": True, field: f"${field}_found"}},
-                    {"say": [f"Yes, {told} {{{field}_found}}."]},
+                    {"say": [f"Yes, there is. {fact}"]},
                 ]
             },
             {
                 "missing": [
-                    {
-                        str(row.tools.find): {
-                            row.table.parameter(c): f"{{{slot}}}" for c, slot in row.slots.items()
-                        }
-                    },
+                    row.seek(),
                     {"submit": {"found": False}},
-                    {
-                        "say": [
-                            f"No, I could not find the {row.words} among the {noun.plural_words}."
-                        ]
-                    },
+                    {"say": [f"No, I could not find {maybe}."]},
                 ]
             },
         ],
@@ -88,10 +85,6 @@ def _not_found(row: Named) -> Draft | None:
             field: value,
         },
     )
-
-
-def _ending(row: Named) -> str:
-    return "Junior" if row.table.of_role("person") else "Deluxe"
 
 
 def ambiguous(sketch: Sketch) -> Iterator[Draft]:
@@ -112,7 +105,7 @@ def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:
         f"LOWER({row.col(last.name)}) IN (SELECT {folded} FROM {quoted(table.name)}"
         f" GROUP BY {folded} HAVING COUNT(*) > 1)"
     )
-    return _asks_which(row, first, last, asked[0], [shared, *row.conditions])
+    return _asks_which(row, first, last, asked[0], [shared])
 
 
 def _asks_which(
@@ -121,25 +114,30 @@ def _asks_which(
     table, noun = row.table, row.table.noun
     slots, field = row.slots, column.parameter
     topic = first.parameter
-    hidden = [f"{row.col(c)} AS {oracle_key(row, c)}" for c in table.key]
-    words = f"{noun.words} {{{slots[last.name]}}}"
-    keys = " AND ".join(f"{quoted(c)} = :{oracle_key(row, c)}" for c in table.key)
+    same = f"LOWER(same.{quoted(last.name)}) = LOWER({row.col(last.name)})"
+    before = f"same.{quoted(table.key[0])} < {row.col(table.key[0])}"
+    place = f"SELECT COUNT(*) FROM {quoted(table.name)} same WHERE {same} AND {before}"
+    words, found = f"the {noun.words} {{{slots[last.name]}}}", f"$.{noun.many}[{{place}}]"
+    hidden = [*row.hidden, f"({place}) AS place"]
+    keys = " AND ".join(f"{quoted(c)} = :{row.oracle_key(c)}" for c in table.key)
     return family(
         "ambiguous",
         parameter(noun.one),
         f"Ask for the {first.words} where the {last.words} fits several.",
-        query([f"{row.key} AS task_key", *row.select, *hidden], [row.source], where),
+        row.ground(hidden, where),
+        asked_for(words, [column]),
         [
-            f"What {be(column.words)} the {column.words} of {words}?",
-            f"Could you tell me the {column.words} for {words}?",
-        ],
-        [
-            {str(row.tools.find): {last.parameter: f"{{{slots[last.name]}}}"}},
+            {
+                str(row.tools.find): {last.parameter: f"{{{slots[last.name]}}}"},
+                "save": {row.saved(c): f"{found}.{table.column(c).label}" for c in table.key},
+            },
             {"ask": topic},
-            *row.find(),
-            row.get({f"{field}_found": f"$.{column.label}"}),
+            {
+                str(row.tools.get): row.key_arguments(),
+                "save": {f"{field}_found": f"$.{column.label}"},
+            },
             {"submit": {field: f"${field}_found"}},
-            {"say": [f"The {column.words} {be(column.words)} {{{field}_found}}."]},
+            {"say": [told(row.words, [(column, f"{{{field}_found}}")])]},
         ],
         user={
             "knows": {

@@ -1,8 +1,8 @@
-"""Fields of answers, and the words that tell them."""
+"""Fields of answers, questions for facts, and sentences that tell them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from synth.ext.authoring.names import be
 from synth.ext.authoring.shape import ColumnShape
@@ -21,9 +21,33 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
-def told(subject: str, facts: Iterable[tuple[str, str]]) -> list[str]:
-    """Two ways to tell facts about a subject: pairs of the words and the saved name."""
-    (words, name), *others = facts
-    rest = "".join(f", and the {more} {be(more)} {{{value}}}" for more, value in others)
-    value = f"{be(words)} {{{name}}}{rest}."
-    return [f"The {words} of {subject} {value}", f"For {subject}, the {words} {value}"]
+def told(subject: str, facts: Sequence[tuple[ColumnShape, str]]) -> str:
+    """A sentence of facts about a subject: columns with their values, what was done first."""
+    (first, value), *others = facts
+    text = f"the {first.words} of {subject} {be(first.words)} {value}"
+    parts = [f"{subject} was {first.happened(value)}" if first.verb else text]
+    parts += [
+        f"was {one.happened(v)}" if one.verb else f"the {one.words} {be(one.words)} {v}"
+        for one, v in others
+    ]
+    text = ", and ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:
+    """Two questions for facts about a subject: when it was paid, what its amount is."""
+    first, *others = asked
+    words = " and the ".join(one.words for one in asked if not one.verb)
+    if not first.verb:
+        verb = "are" if others else be(first.words)
+        return [
+            f"What {verb} the {words} of {subject}?",
+            f"Can you tell me the {words} of {subject}?",
+        ]
+    done = " and ".join(one.verb for one in asked if one.verb)
+    rest = f", and what {be(words)} the {words}" if words else ""
+    known = f", and what the {words} {be(words)}" if words else ""
+    return [
+        f"When was {subject} {done}{rest}?",
+        f"Can you tell me when {subject} was {done}{known}?",
+    ]

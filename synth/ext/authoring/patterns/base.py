@@ -10,9 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from synth.ext.authoring.checks import columns_of, qualified
-from synth.ext.authoring.names import quoted, shortened, slot
+from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
-from synth.ext.authoring.toolset import TableTools, closed, is_noun, role_of, role_words
+from synth.ext.authoring.toolset import (
+    TableTools,
+    closed,
+    is_noun,
+    role_of,
+    role_words,
+)
 
 Step = dict[str, object]
 
@@ -42,7 +48,9 @@ class Sketch:
 
     @property
     def tables(self) -> list[TableShape]:
-        return [table for table in self.shape.tables.values() if table.rows]
+        """The tables with rows, those first whose rows a person names in few words."""
+        filled = [table for table in self.shape.tables.values() if table.rows]
+        return sorted(filled, key=lambda one: (len(one.key) if not one.handle else 0, -one.rows))
 
     def needs_consent(self, table: TableShape, column: str) -> bool:
         return column in self.consent.get(table.name, frozenset())
@@ -93,22 +101,30 @@ class Named:
 
     @property
     def words(self) -> str:
-        """The words for the row: ``album {album}``, ``the run with dag {run_dag} and ...``."""
+        """The words for the row: ``the album {album}``, ``invoice number {invoice}``."""
         noun, key = self.table.noun.words, [self.table.column(name) for name in self.table.key]
-        if self.by_name or (len(key) == 1 and key[0].kind == "text"):
+        if self.by_name:
+            return f"the {noun} {self.value}"
+        if len(key) == 1 and key[0].kind == "text":
             return f"{noun} {self.value}"
         if len(key) == 1:
             return f"{noun} {self.table.key_words} {self.value}"
-        parts = [f"{self._said(one)} {{{self.slots[one.name]}}}" for one in key]
+        parts = [f"{_said(self.table, one)} {{{self.slots[one.name]}}}" for one in key]
         return f"the {noun} with {', '.join(parts[:-1])} and {parts[-1]}"
-
-    def _said(self, column: ColumnShape) -> str:
-        linked = self.table.link_of(column.name) is not None and is_noun(role_of(column.name))
-        return role_words(column.name) if linked else column.words
 
     @property
     def select(self) -> list[str]:
         return [f"{self.col(column)} AS {name}" for column, name in self.slots.items()]
+
+    @property
+    def hidden(self) -> list[str]:
+        """The key as slots for the oracle, where the person names the row otherwise."""
+        keys = self.table.key if self.by_name else ()
+        return [f"{self.col(column)} AS {self.oracle_key(column)}" for column in keys]
+
+    def oracle_key(self, column: str) -> str:
+        label = self.table.column(column).label
+        return f"{self.slot}_{label}_key" if self.by_name else self.slots[column]
 
     def col(self, column: str) -> str:
         return f"{self.alias}.{quoted(column)}"
@@ -133,6 +149,23 @@ class Named:
     def source(self) -> str:
         return f"{quoted(self.table.name)} {self.alias}"
 
+    def ground(
+        self,
+        select: Sequence[str] = (),
+        where: Sequence[str] = (),
+        joins: Sequence[str] = (),
+        by: Sequence[str] = (),
+    ) -> str:
+        """The rows that the person's words mean, told apart by their key and ``by`` more."""
+        return query(
+            [f"{joined(self.key, *by)} AS task_key", *self.select, *select],
+            [self.source, *joins],
+            [*self.conditions, *where],
+        )
+
+    def update(self, values: Mapping[str, object]) -> Step:
+        return {str(self.tools.update): {**self.key_arguments(), **values}}
+
     def find(self, extra: Mapping[str, str] | None = None) -> list[Step]:
         """Steps of gold that find the row; its key is saved."""
         if not self.by_name:
@@ -142,14 +175,24 @@ class Named:
             self.saved(column): f"$.{noun}[0].{self.table.column(column).label}"
             for column in self.table.key
         }
-        arguments = {
-            self.table.parameter(column): f"{{{name}}}" for column, name in self.slots.items()
-        }
-        return [{str(self.tools.find): arguments, "save": {**keys, **(extra or {})}}]
+        return [{**self.seek(), "save": {**keys, **(extra or {})}}]
+
+    def seek(self) -> Step:
+        """A step that looks for the row, which may not be there."""
+        words = {self.table.parameter(one): f"{{{name}}}" for one, name in self.slots.items()}
+        return {str(self.tools.find): words}
 
     def read(self) -> list[Step]:
         """Steps of gold that look at the row before it is changed."""
         return self.find() or [{str(self.tools.get): self.key_arguments()}]
+
+    def look(self, save: Mapping[str, ColumnShape]) -> list[Step]:
+        """Steps of gold that read these columns, by what finds the row if it shows them."""
+        if self.by_name and {one.name for one in save.values()} <= {*self.table.found}:
+            rows = f"$.{self.table.noun.many}[0]"
+            return self.find({name: f"{rows}.{column.label}" for name, column in save.items()})
+        paths = {name: f"$.{column.label}" for name, column in save.items()}
+        return [*self.find(), {str(self.tools.get): self.key_arguments(), "save": paths}]
 
     def saved(self, column: str) -> str:
         return f"{self.slot}_key" if len(self.table.key) == 1 else f"{self.slot}_{column}"
@@ -161,25 +204,28 @@ class Named:
     def key_arguments(self) -> dict[str, object]:
         return {self.table.parameter(column): self.reference(column) for column in self.table.key}
 
-    def get(self, save: Mapping[str, str]) -> Step:
-        return {str(self.tools.get): self.key_arguments(), "save": dict(save)}
+
+def _said(table: TableShape, column: ColumnShape) -> str:
+    linked = table.link_of(column.name) is not None and is_noun(role_of(column.name))
+    return role_words(column.name) if linked else column.words
 
 
 def nameable(tools: TableTools) -> bool:
     """True for a table whose rows a person can name, by a handle or by a key."""
     table = tools.table
     said = tools.find is not None or all(table.column(one).is_said for one in table.key)
-    return bool(table.rows and tools.get) and said
+    fits = said and is_sayable(table.noun.words) and not table.is_join
+    return bool(table.rows and tools.get) and fits
 
 
-def open_only(sketch: Sketch, table: TableShape) -> list[str]:
+def open_only(row: Named) -> list[str]:
     """Conditions under which the rules let a row be changed."""
-    found = closed(table)
+    found = closed(row.table)
     if found is None:
         return []
     column, states = found
     listed = ", ".join(literal(state) for state in states)
-    name = f"t.{quoted(column.name)}"
+    name = row.col(column.name)
     null = f" OR {name} IS NULL" if column.nullable else ""
     return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
 
@@ -232,10 +278,6 @@ def query(select: Sequence[str], source: Sequence[str], where: Sequence[str] = (
     return "\n".join(lines) + "\n"
 
 
-def join(table: TableShape, alias: str, on: str) -> str:
-    return f"JOIN {quoted(table.name)} {alias} ON {on}"
-
-
 def family(
     pattern: str,
     name: str,
@@ -246,7 +288,7 @@ def family(
     **more: object,
 ) -> Draft:
     """A family whose grounding has the column ``task_key``."""
-    user = {"says": list(says)}
+    user = {"says": [text[:1].upper() + text[1:] for text in says]}
     extra = more.pop("user", None)
     if isinstance(extra, Mapping):
         user |= extra

@@ -12,15 +12,13 @@ from synth.ext.authoring.patterns.base import (
     Sketch,
     Step,
     family,
-    joined,
     literal,
     nameable,
     not_taken,
     open_only,
-    query,
 )
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import closed, is_noun, role_of, role_words
+from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
 
 def change(sketch: Sketch) -> Iterator[Draft]:
@@ -34,7 +32,7 @@ def change(sketch: Sketch) -> Iterator[Draft]:
         for row in rows
         if nameable(row.tools)
     ]
-    yield from islice((_mark(sketch, row, flag) for row, flag in flags if flag), 2)
+    yield from islice((_mark(row, flag) for row, flag in flags if flag), 2)
 
 
 def consent(sketch: Sketch) -> Iterator[Draft]:
@@ -46,26 +44,22 @@ def consent(sketch: Sketch) -> Iterator[Draft]:
 
 def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named, ColumnShape]]:
     """Columns to change; one of every table first."""
-    found: list[tuple[int, int, Named, ColumnShape]] = []
-    for table in sketch.tables:
-        row = Named(sketch.tools[table.name])
-        if nameable(row.tools):
-            fitting = [
-                table.column(name)
-                for name in row.tools.updates
-                if sketch.needs_consent(table, name) is consent and name not in table.joint
-            ]
-            found += [(rank, -table.rows, row, c) for rank, c in enumerate(fitting)]
-    found.sort(key=lambda item: item[:2])
-    yield from ((row, column) for _, _, row, column in found)
+    found: list[tuple[int, Named, ColumnShape]] = []
+    for row in (Named(sketch.tools[table.name]) for table in sketch.tables):
+        fitting = [
+            row.table.column(name)
+            for name in row.tools.updates
+            if sketch.needs_consent(row.table, name) is consent and name not in row.table.joint
+        ]
+        found += [(rank, row, c) for rank, c in enumerate(fitting) if nameable(row.tools)]
+    yield from ((row, column) for _, row, column in sorted(found, key=lambda item: item[0]))
 
 
 def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str]]:
     """SQL for another value of a column: an expression, joins, and conditions on it."""
     old = row.col(column.name)
     if column.is_choice:
-        states = [c for c in column.choices if c not in (closed(row.table) or (None, []))[1]]
-        union = " UNION ALL ".join(f"SELECT {literal(state)} AS state" for state in states)
+        union = " UNION ALL ".join(f"SELECT {literal(one)} AS state" for one in column.choices)
         return "n.state", [f"JOIN ({union}) n ON n.state <> {old}"], []
     if column.kind == "integer":
         expression = f"{old} + 1 + ({old} * 7 + {len(column.name)}) % 5"
@@ -79,18 +73,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
-    key = joined(row.key, value) if joins else row.key
-    ground = query(
-        [f"{key} AS task_key", *row.select, f"{value} AS new_value"],
-        [row.source, *joins],
-        [
-            *row.conditions,
-            *open_only(sketch, table),
-            *limits,
-            *not_taken(table, column.name, value),
-        ],
-    )
-    call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
+    where = [*open_only(row), *limits, *not_taken(table, column.name, value)]
     words = f"the {column.words} of {row.words}"
     more: dict[str, object] = {}
     steps: list[Step] = [*row.read()]
@@ -116,36 +99,37 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         "consent" if asks else "change",
         f"{parameter(noun.one)}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
-        ground,
+        row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
         [
             f"Please set {words} to {{new_value}}.",
-            f"Could you change {words} to {{new_value}}?",
-            (
-                f"{row.words.capitalize() if not row.by_name else row.words}: {column.words} should"
-                " be {new_value} from now on."
-            ),
+            f"{words} should be {{new_value}} from now on.",
         ],
-        [*steps, call, {"say": _done(words, be(column.words))}],
+        [
+            *steps,
+            row.update({column.parameter: "{new_value}"}),
+            {
+                "say": [
+                    f"Done: {words} {be(column.words)} now {{new_value}}.",
+                    f"I have set {words} to {{new_value}}.",
+                ]
+            },
+        ],
         **more,
     )
 
 
-def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
+def _mark(row: Named, column: ColumnShape) -> Draft:
     """Mark a row that is not marked."""
     noun, name = row.table.noun, row.col(column.name)
-    yes = True if column.kind == "boolean" else 1
     return family(
         "change",
         f"{parameter(noun.one)}_{column.parameter}",
         f"Mark {noun.words} as {column.mark}.",
-        query(
-            [f"{row.key} AS task_key", *row.select],
-            [row.source],
-            [
-                *row.conditions,
-                *open_only(sketch, row.table),
+        row.ground(
+            where=[
+                *open_only(row),
                 f"({name} IS NULL OR NOT {column.is_set(row.alias)})",
-                *not_taken(row.table, column.name, literal(yes)),
+                *not_taken(row.table, column.name, literal(column.yes)),
             ],
         ),
         [
@@ -154,14 +138,10 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         ],
         [
             *row.read(),
-            {str(row.tools.update): {**row.key_arguments(), column.parameter: yes}},
+            row.update({column.parameter: column.yes}),
             {"say": [f"Done: {row.words} is now marked as {column.mark}."]},
         ],
     )
-
-
-def _done(words: str, verb: str) -> list[str]:
-    return [f"Done: {words} {verb} now {{new_value}}.", f"I have set {words} to {{new_value}}."]
 
 
 def move(sketch: Sketch) -> Iterator[Draft]:
@@ -190,51 +170,27 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     itself = [f"{target} <> {row.key}"] if link.table == table.name else []
     used, rows = f"x.{quoted(link.column)}", f"FROM {quoted(table.name)} x"
     least = f"SELECT MIN({used}) {rows}"  # of those that the column has led to so far
-    ground = query(
-        [f"{row.key} AS task_key", *row.select, *parent.select],
-        [
-            row.source,
-            (
-                f"JOIN {parent.source} ON {target} = ({least} WHERE {used} > {old})"
-                f" OR ({target} = ({least}) AND {old} = (SELECT MAX({used}) {rows}))"
-            ),
-        ],
-        [
-            *row.conditions,
-            *parent.conditions,
-            *open_only(sketch, table),
-            *itself,
-            *not_taken(table, link.column, target),
-        ],
+    other = (
+        f"JOIN {parent.source} ON {target} = ({least} WHERE {used} > {old})"
+        f" OR ({target} = ({least}) AND {old} = (SELECT MAX({used}) {rows}))"
     )
+    free = [*parent.conditions, *open_only(row), *itself, *not_taken(table, link.column, target)]
     role = role_words(link.column)
-    steps: list[Step] = [
-        *row.read(),
-        *parent.find(),
-        {
-            str(row.tools.update): {
-                **row.key_arguments(),
-                table.parameter(link.column): parent.reference(link.target),
-            }
-        },
-        {
-            "say": [
-                f"Done: the {role} of {row.words} is now {parent.value}.",
-                f"{parent.value} is now the {role} of {row.words}.",
-            ]
-        },
-    ]
     return family(
         "move",
         f"{parameter(table.noun.one)}_{role_of(link.column)}",
         f"Give {table.noun.words} another {role}.",
-        ground,
+        row.ground(parent.select, free, [other]),
         [
             f"Please make {parent.value} the {role} of {row.words}.",
-            f"Change the {role} of {row.words} to {parent.value}.",
             f"The {role} of {row.words} should be {parent.value} from now on.",
         ],
-        steps,
+        [
+            *row.read(),
+            *parent.find(),
+            row.update({table.parameter(link.column): parent.reference(link.target)}),
+            {"say": [f"Done: the {role} of {row.words} is now {parent.value}."]},
+        ],
     )
 
 
@@ -257,39 +213,30 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     if wanted <= middle:
         return None
     table, old = row.table, row.col(column.name)
-    ground = query(
-        [f"{row.key} AS task_key", *row.select, f"{old} < {middle} AS low"],
-        [row.source],
-        [*row.conditions, *open_only(sketch, table), f"{old} IS NOT NULL"],
-    )
     words = f"the {column.words} of {row.words}"
     many = be(column.words) == "are"
     it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
+    low = f"{words} {be(column.words)} below {middle}"
+    it_is = "they are" if many else "it is"
     raised: list[Step] = [
-        {str(row.tools.update): {**row.key_arguments(), column.parameter: wanted}},
+        row.update({column.parameter: wanted}),
         {"submit": {"outcome": "changed", "found": "$found"}},
         {"say": [f"{was} {{found}}, so I have set {words} to {wanted}."]},
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {"say": [f"Nothing is changed: {words} {be(column.words)} {{found}}, not below {middle}."]},
+        {"say": [f"I changed nothing: {words} {be(column.words)} {{found}}, not below {middle}."]},
     ]
     return family(
         "conditional",
         f"{parameter(table.noun.one)}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
-        ground,
+        row.ground([f"{old} < {middle} AS low"], [*open_only(row), f"{old} IS NOT NULL"]),
         [
-            (
-                f"If {words} {be(column.words)} below {middle}, set {it} to {wanted}; otherwise"
-                f" leave {it}. What {now} now?"
-            ),
-            (
-                f"Check {words}. Below {middle} it should go up to {wanted}, else change nothing;"
-                " tell me the figure that you found."
-            ),
+            f"If {low}, set {it} to {wanted}; otherwise leave {it}. What {now} now?",
+            f"Set {words} to {wanted} if {it_is} below {middle}. What did you find?",
         ],
-        [*row.find(), row.get({"found": f"$.{column.label}"}), {"low": raised}, {"enough": kept}],
+        [*row.look({"found": column}), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},
         answer={
             "outcome": {"enum": ["changed", "unchanged"], "description": "What came of it."},

@@ -23,7 +23,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
     """Say which of two rows has the higher value."""
     found = (
         _compare(sketch, table.name, column)
-        for table in sorted(sketch.tables, key=lambda one: not one.handle)
+        for table in sketch.tables
         for column in table.of_role(*COMPARED)[:1]
         if column.distinct > 3
     )
@@ -49,14 +49,14 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         [*one.conditions, *two.conditions, f"{left} <> {right}"],
     )
     pick = parameter(noun.one)
-    say = ["It is {winner}: {high} against {low}."]
+    figure = f"How many {column.words.removeprefix('number of ')}?"
+    if not column.is_counted:
+        figure = f"And what is the {column.words}?"
 
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
-        text = say[0].replace("{winner}", winner.value)
-        reply = text.replace("{high}", f"{{{high}}}").replace("{low}", f"{{{low}}}")
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [reply]},
+            {"say": [f"It is {winner.value}, with {{{high}}} against {{{low}}}."]},
         ]
 
     return family(
@@ -65,14 +65,12 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         f"Compare the {column.words} of two {noun.plural_words}.",
         ground,
         [
-            f"Which has the higher {column.words}, {one.words} or {two.words}? And how much is it?",
-            f"Compare {one.words} and {two.words}: whose {column.words} is higher, and what is it?",
+            f"Which {noun.words} {column.more}, {one.value} or {two.value}? {figure}",
+            f"Compare {one.words} and {two.words}: which one {column.more}? {figure}",
         ],
         [
-            *one.find(),
-            one.get({"one_value": f"$.{column.label}"}),
-            *two.find(),
-            two.get({"two_value": f"$.{column.label}"}),
+            *one.look({"one_value": column}),
+            *two.look({"two_value": column}),
             {"first": ends(one, "one_value", "two_value")},
             {"second": ends(two, "two_value", "one_value")},
         ],

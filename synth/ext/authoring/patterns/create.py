@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from synth.ext.authoring.names import a, parameter, quoted
+from synth.ext.authoring.names import a, is_sayable, parameter, quoted
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -22,7 +22,7 @@ from synth.ext.authoring.patterns.base import (
 )
 from synth.ext.authoring.patterns.values import domain_of, is_kind, new_texts
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import is_noun, role_of, role_words
+from synth.ext.authoring.toolset import closed, is_noun, role_of, role_words
 
 
 @dataclass
@@ -41,12 +41,8 @@ class _Plan:
 
 def create(sketch: Sketch) -> Iterator[Draft]:
     """Create a row under the parents that the user names."""
-    found = (_create(sketch, table) for table in _by_parents(sketch))
+    found = (_create(sketch, table) for table in sketch.tables)
     yield from islice(filter(None, found), 5)
-
-
-def _by_parents(sketch: Sketch) -> list[TableShape]:
-    return sorted(sketch.tables, key=lambda table: (not table.links, -table.rows))
 
 
 def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
@@ -66,7 +62,7 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.parents.append((link, parent))
             plan.arguments[column.parameter] = parent.reference(link.target)
             continue
-        if column.role in {"identifier", "audit"}:
+        if column.role in {"identifier", "audit"} or not is_sayable(column.words):
             return None  # the program makes it, and no person says it
         slot, domain = f"new_{column.parameter}", domain_of(table, column, sketch.now)
         plan.slots[slot] = name
@@ -77,7 +73,8 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
         else:
             plan.vary[slot] = domain
         plan.arguments[column.parameter] = f"{{{slot}}}"
-        plan.words.append(f"{column.words} {{{slot}}}")
+        words = column.happened(f"{{{slot}}}") if column.verb else f"{column.words} {{{slot}}}"
+        plan.words.append(words)
     return plan
 
 
@@ -95,38 +92,64 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     free = _free(table, plan, tools.given)
     if free is None:
         return None
-    under = " and ".join(map(_under, plan.parents))
-    details = f": {', '.join(plan.words)}" if plan.words else ""
     made = {
         f"new_{table.parameter(column)}": f"$.{table.column(column).label}"
         for column in table.key
         if column not in tools.given
     }
+    says, reply, tells_key = _tied(plan) if table.is_join else _named(table, plan)
     call: Step = {str(tools.create): plan.arguments}
-    named, key = noun.words, ""
-    natural = [slot for slot, name in plan.slots.items() if (name,) == table.handle]
-    if natural:
-        named = f"{noun.words} {{{natural[0]}}}"
-    elif made:
+    if made and tells_key:
         call["save"] = made
-        key = f" Its {noun.words} {table.key_words} is {{{next(iter(made))}}}."
+        reply += f" Its {table.key_words} is {{{next(iter(made))}}}."
     return family(
         "create",
         parameter(noun.one),
         f"Create {a(noun.words)} under what it belongs to.",
         _ground(table, plan, free),
+        says,
         [
-            f"Please add {a(noun.words)} for {under}{details}.",
-            f"We need a new {noun.words} for {under}{details}. Can you enter it?",
-            f"New {noun.words} for {under}{details}, please.",
-        ],
-        [
-            *(step for _, parent in plan.parents for step in parent.find()),
+            *(step for _, parent in plan.parents for step in _checked(parent)),
             call,
-            {"say": [f"The {named} is created.{key}", f"I have created the {named}.{key}"]},
+            {"say": [reply]},
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
+
+
+def _tied(plan: _Plan) -> tuple[list[str], str, bool]:
+    """Requests for a row that ties others together, and the reply."""
+    first, *others = [parent.words for _, parent in plan.parents]
+    what = f"{' and '.join(others)} to {first}"
+    asked = ", ".join([what, *plan.words])
+    return [f"Please add {asked}.", f"Can you add {asked}?"], f"Done: I have added {what}.", False
+
+
+def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
+    """Requests for a new row, the reply, and whether it is still to tell the key: the row has no
+    name.
+    """
+    noun, words = table.noun.words, [*plan.words]
+    new, reply = noun, f"The {noun} has been created."
+    name = next((slot for slot, column in plan.slots.items() if (column,) == table.handle), None)
+    if name:
+        value = f"{{{name}}}"
+        new = table.column(table.handle[0]).called(noun, value)
+        reply = f"The {noun} {value} has been created."
+        words = [text for text in words if not text.endswith(f" {value}")]
+    under = f"{new} for {' and '.join(map(_under, plan.parents))}"
+    details = f": {', '.join(words)}" if words else ""
+    says = [
+        f"Please add {a(under)}{details}.",
+        f"We need a new {under}{details}. Can you enter it?",
+    ]
+    return says, reply, name is None
+
+
+def _checked(parent: Named) -> list[Step]:
+    """Steps of gold that look at a parent, and at the state that may close it."""
+    shut = closed(parent.table)
+    return parent.look({f"{parent.slot}_state": shut[0]}) if shut else parent.read()
 
 
 def _under(pair: tuple[Link, Named]) -> str:
@@ -139,7 +162,7 @@ def _under(pair: tuple[Link, Named]) -> str:
 def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
     """Every choice of parents, bounded where there are several; those that are ``free``."""
     parents = [parent for _, parent in plan.parents]
-    where = [condition for parent in parents for condition in parent.conditions]
+    where = [one for parent in parents for one in (*parent.conditions, *open_only(parent))]
     where += [
         _in_use(table, link.column, parent.col(link.target))
         for link, parent in plan.parents
@@ -247,14 +270,14 @@ def _taken(
     )
     details = "".join(f", {words}" for words in plan.words)
     call = {tool: {**plan.arguments, column.parameter: f"{{{slot}}}"}}
-    words = f"{noun.words} with the {column.words} {{{slot}}}"
+    words = column.called(noun.words, f"{{{slot}}}")
     return family(
         "refuse_taken",
         f"{parameter(noun.one)}_{column.parameter}",
         f"A {column.words} that is taken is refused by the tool; a free one is not.",
         ground,
         [
-            f"Please create {a(words)}{details}.",
+            f"Please add {a(words)}{details}.",
             f"Can you enter a new {words}{details}?",
         ],
         [
@@ -262,14 +285,14 @@ def _taken(
                 "free": [
                     call,
                     {"submit": {"outcome": "created"}},
-                    {"say": [f"The {words} is created."]},
+                    {"say": [f"The {words} has been created."]},
                 ]
             },
             {
                 "taken": [
                     {**call, "fails": "conflict"},
                     {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that: there is already {a(words)}."]},
+                    {"say": [f"I can't do that, as there is already {a(words)}."]},
                 ]
             },
         ],
@@ -309,37 +332,26 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         return None
     noun, role = parent.noun, role_words(link.column)
     old, name = row.col(link.column), quoted(column.name)
-    ground = query(
-        [
-            f"{joined(row.key, f'w.{name}')} AS task_key",
-            *row.select,
-            f"{row.key} AS row_key",
-            f"w.{name} AS wanted",
-        ],
-        [
-            row.source,
-            (
-                f"JOIN (SELECT {name} FROM {quoted(parent.name)} o"
-                f" WHERE {_in_use(table, link.column, f'o.{quoted(link.target)}')} GROUP BY {name}"
-                f" HAVING COUNT(*) > 1) w"
-                f" ON w.{name} <> (SELECT o.{name} FROM {quoted(parent.name)} o"
-                f" WHERE o.{quoted(link.target)} = {old})"
-            ),
-        ],
-        [*row.conditions, *open_only(sketch, table)],
+    other = (
+        f"JOIN (SELECT {name} FROM {quoted(parent.name)} o"
+        f" WHERE {_in_use(table, link.column, f'o.{quoted(link.target)}')} GROUP BY {name}"
+        f" HAVING COUNT(*) > 1) w"
+        f" ON w.{name} <> (SELECT o.{name} FROM {quoted(parent.name)} o"
+        f" WHERE o.{quoted(link.target)} = {old})"
     )
+    select = [f"{row.key} AS row_key", f"w.{name} AS wanted"]
     key, target = quoted(table.key[0]), quoted(link.target)
     chosen = f"SELECT {quoted(link.column)} FROM {quoted(table.name)} WHERE {key} = :row_key"
     return family(
         "several_ends",
         f"{parameter(table.noun.one)}_{role_of(link.column)}_{column.parameter}",
         f"Any {role} with the right {column.words} will do.",
-        ground,
+        row.ground(select, open_only(row), [other], [f"w.{name}"]),
         [
             f"Please give {row.words} another {role}, any one with the {column.words} {{wanted}}.",
             (
-                f"{row.words} needs {a(role)} with the {column.words} {{wanted}}; which one is"
-                " up to you."
+                f"{row.words} needs {a(role)} with the {column.words} {{wanted}}; which"
+                " one is up to you."
             ),
         ],
         [
@@ -348,13 +360,8 @@ def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
                 str(parents.list_): {column.parameter: "{wanted}"},
                 "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},
             },
-            {
-                str(row.tools.update): {
-                    **row.key_arguments(),
-                    table.parameter(link.column): "$chosen",
-                }
-            },
-            {"say": [f"Done: {row.words} has another {role} now.", "It is done."]},
+            row.update({table.parameter(link.column): "$chosen"}),
+            {"say": [f"Done: {row.words} has another {role} now."]},
         ],
         alternatives={
             "any_of": [

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from synth.ext.authoring.names import be, parameter, quoted
-from synth.ext.authoring.patterns.answers import field_of, told
+from synth.core.personal.guess import is_of_people
+from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.patterns.answers import asked_for, field_of, told
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
     Step,
     family,
-    join,
+    literal,
     nameable,
-    query,
 )
 from synth.ext.authoring.roles import ASKED, LONGEST
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import is_noun, role_of, role_words
+from synth.ext.authoring.toolset import is_noun, names_shown, role_of, role_words
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
     """Read one or two values of a row, or say whether it has a flag."""
-    ranked = sorted(sketch.tables, key=lambda table: (not table.handle, -table.rows))
-    yield from islice(filter(None, (_own(sketch, table) for table in ranked)), 5)
-    yield from islice(filter(None, (_flag(sketch, table) for table in ranked)), 2)
+    yield from islice(filter(None, (_own(sketch, table) for table in sketch.tables)), 6)
+    yield from islice(filter(None, (_flag(sketch, table) for table in sketch.tables)), 2)
 
 
 def look_up_parent(sketch: Sketch) -> Iterator[Draft]:
@@ -55,30 +55,41 @@ def _distinct(found: Iterator[Draft | None]) -> Iterator[Draft]:
 
 def worth_asking(table: TableShape) -> list[ColumnShape]:
     """Columns that a person may want to know, the most telling first."""
-    fitting = [
+    return [
         column
         for role in ASKED
         for column in table.of_role(role)
-        if column.distinct > 1 and column.is_said and column.name not in table.key
+        if column.distinct > 1
+        and column.is_said
+        and column.name not in {*table.key, *table.handle}
+        and all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
     ]
-    short = [
-        column
-        for column in fitting
-        if all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
-    ]
-    return [c for c in short if c.name not in table.handle]
 
 
 def _own(sketch: Sketch, table: TableShape) -> Draft | None:
     row, asked = Named(sketch.tools[table.name]), worth_asking(table)[:2]
     if not nameable(row.tools) or not asked:
         return None
-    ground = query(
-        [f"{row.key} AS task_key", *row.select, *_hidden(row)],
-        [row.source],
-        [*row.conditions, *(f"{row.col(c.name)} IS NOT NULL" for c in asked)],
+    asked.sort(key=lambda column: not column.verb)
+    where = " AND ".join(f"{quoted(c)} = :{row.oracle_key(c)}" for c in table.key)
+    fields = {column.parameter: column for column in asked}
+    return family(
+        "look_up",
+        parameter(table.noun.one),
+        f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
+        row.ground(row.hidden, [f"{row.col(c.name)} IS NOT NULL" for c in asked]),
+        asked_for(row.words, asked),
+        [
+            *row.look({f"{field}_found": column for field, column in fields.items()}),
+            {"submit": {field: f"${field}_found" for field in fields}},
+            {"say": [told(row.words, [(c, f"{{{name}_found}}") for name, c in fields.items()])]},
+        ],
+        answer={field: field_of(column) for field, column in fields.items()},
+        oracle={
+            field: f"SELECT {quoted(column.name)} FROM {quoted(table.name)} WHERE {where}"
+            for field, column in fields.items()
+        },
     )
-    return _ask("look_up", row, table, asked, row, ground, [*row.find()], parameter(table.noun.one))
 
 
 def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -91,18 +102,15 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         f"{parameter(table.noun.one)}_{field}",
         f"Find {noun} and say whether it is marked as {column.mark}.",
-        query(
-            [f"{row.key} AS task_key", *row.select, f"{column.is_set(row.alias)} AS marked"],
-            [row.source],
-            [*row.conditions, f"{row.col(column.name)} IS NOT NULL"],
+        row.ground(
+            [f"{column.is_set(row.alias)} AS marked"], [f"{row.col(column.name)} IS NOT NULL"]
         ),
         [
             f"Is {row.words} marked as {column.mark}?",
             f"Please check whether {row.words} is marked as {column.mark}.",
         ],
         [
-            *row.find(),
-            row.get({f"{field}_found": f"$.{column.label}"}),
+            *row.look({f"{field}_found": column}),
             {
                 "yes": [
                     {"submit": {field: True}},
@@ -121,78 +129,6 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
     )
 
 
-def _hidden(row: Named) -> list[str]:
-    """The key as slots for the oracle, where the person names the row otherwise."""
-    return [f"{row.col(c)} AS {oracle_key(row, c)}" for c in row.table.key] if row.by_name else []
-
-
-def oracle_key(row: Named, column: str) -> str:
-    return f"{row.slot}_{row.table.column(column).label}_key" if row.by_name else row.slots[column]
-
-
-def _ask(
-    pattern: str,
-    row: Named,
-    table: TableShape,
-    asked: Sequence[ColumnShape],
-    holder: Named,
-    ground: str,
-    steps: list[Step],
-    name: str,
-) -> Draft:
-    where = " AND ".join(f"{quoted(c)} = :{oracle_key(row, c)}" for c in table.key)
-    words = " and the ".join(column.words for column in asked)
-    fields = [column.parameter for column in asked]
-    saved = [f"{field}_found" for field in fields]
-    save = {name: f"$.{c.label}" for name, c in zip(saved, asked, strict=True)}
-    return family(
-        pattern,
-        name,
-        f"Find {row.table.noun.words} and read its {words}.",
-        ground,
-        [
-            _question(asked, row.words),
-            f"Please look up {row.words} and tell me {_wanted(asked)}.",
-            f"{row.words}: {words}?",
-        ],
-        [
-            *steps,
-            holder.get(save),
-            {"submit": {field: f"${name}" for field, name in zip(fields, saved, strict=True)}},
-            {"say": told(row.words, zip([c.words for c in asked], saved, strict=True))},
-        ],
-        answer={field: field_of(c) for field, c in zip(fields, asked, strict=True)},
-        oracle={
-            field: f"SELECT {quoted(c.name)} FROM {quoted(table.name)} WHERE {where}"
-            for field, c in zip(fields, asked, strict=True)
-        },
-    )
-
-
-def _question(asked: Sequence[ColumnShape], words: str) -> str:
-    """A question for the values of a row: when it was paid, what its amount is."""
-    first, *others = asked
-    parts = [
-        f"When was {words} {first.verb}"
-        if first.verb
-        else f"What {be(first.words)} the {first.words} of {words}"
-    ]
-    parts += [
-        f"when was it {column.verb}"
-        if column.verb
-        else f"what {be(column.words)} its {column.words}"
-        for column in others
-    ]
-    if not any(column.verb for column in asked):
-        verb = "are" if others else be(first.words)
-        return f"What {verb} the {' and the '.join(c.words for c in asked)} of {words}?"
-    return f"{', and '.join(parts)}?"
-
-
-def _wanted(asked: Sequence[ColumnShape]) -> str:
-    return " and ".join(f"when it was {c.verb}" if c.verb else f"the {c.words}" for c in asked)
-
-
 def _paths(sketch: Sketch, table: TableShape) -> Iterator[tuple[TableShape, list[Link]]]:
     """Paths of two and three links that come to no table twice."""
     for first in table.links:
@@ -208,71 +144,91 @@ def _paths(sketch: Sketch, table: TableShape) -> Iterator[tuple[TableShape, list
 
 def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | None:
     """A question about the end of a path of links."""
-    row = Named(sketch.tools[table.name])
-    end = sketch.shape.tables[links[-1].table]
-    asked = _at_end(end)
-    steps_possible = all(sketch.tools[link.table].get for link in links)
-    reached = all(sketch.shape.tables[link.table].key == (link.target,) for link in links)
-    nouns = all(is_noun(role_of(link.column)) for link in links)
-    if not nameable(row.tools) or asked is None or not (steps_possible and reached and nouns):
+    row, end = Named(sketch.tools[table.name]), sketch.shape.tables[links[-1].table]
+    asked = _at_end(end, far=len(links) > 1)
+    if not nameable(row.tools) or not asked or not _followed(sketch, table, links):
         return None
-    source, where = [row.source], [*row.conditions]
-    steps, last = [*row.find()], row
-    for number, link in enumerate(links, 1):
-        parent = sketch.shape.tables[link.table]
-        alias = f"p{number}"
-        source.append(
-            join(parent, alias, f"{alias}.{quoted(link.target)} = {last.col(link.column)}")
-        )
-        steps.append(last.get({f"{alias}_key": f"$.{last.table.column(link.column).label}"}))
-        last = _Reached(sketch.tools[parent.name], alias, alias)
-    where.append(f"{last.col(asked.name)} IS NOT NULL")
-    field, role = asked.parameter, role_words(links[-1].column)
-    key = f"{last.col(end.key[0])} AS end_key"
-    steps.append(last.get({f"{field}_found": f"$.{asked.label}"}))
-    far = f"the {role} {'of' if len(links) == 1 else 'behind'} {row.words}"
-    words = f"{asked.words} of {far}"
-    pattern = "look_up_parent" if len(links) == 1 else "look_up_far"
+    saved = {f"{column.parameter}_found": column for column in asked}
+    joins, steps, last = _way(sketch, row, links, saved)
+    role = role_words(links[-1].column)
+    where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
+    pattern, of = ("look_up_parent", "of") if len(links) == 1 else ("look_up_far", "for")
+    far = f"the {role} {of} {row.words}"
+    says, reply = asked_for(far, asked), told(far, [(asked[0], f"{{{next(iter(saved))}}}")])
+    if asked[0].name in end.handle:
+        people = is_of_people(end.name) or end.of_role("person")
+        says = [f"Who is {far}?" if people else f"I need {far}.", f"Can you tell me {far}?"]
+        reply = f"T{far[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
     return family(
         pattern,
-        f"{parameter(table.noun.one)}_{parameter(role_of(links[-1].column))}_{field}",
+        f"{parameter(table.noun.one)}_{parameter(role_of(links[-1].column))}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
-        query([f"{row.key} AS task_key", *row.select, key], source, where),
-        [
-            (
-                f"When was {far} {asked.verb}?"
-                if asked.verb
-                else f"What {be(asked.words)} the {words}?"
-            ),
-            f"Please look up {far}. I need the {asked.words}.",
-            f"I have {row.words} here. What {be(asked.words)} the {asked.words} of the {role}?",
-        ],
+        row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
+        says,
         [
             *steps,
-            {"submit": {field: f"${field}_found"}},
-            {
-                "say": [
-                    f"The {asked.words} of the {role} {be(asked.words)} {{{field}_found}}.",
-                    f"The {words} {be(asked.words)} {{{field}_found}}.",
-                ]
-            },
+            {"submit": {column.parameter: f"${name}" for name, column in saved.items()}},
+            {"say": [reply]},
         ],
-        answer={field: field_of(asked)},
+        answer={column.parameter: field_of(column) for column in asked},
         oracle={
-            field: f"SELECT {quoted(asked.name)} FROM {quoted(end.name)}"
+            column.parameter: f"SELECT {quoted(column.name)} FROM {quoted(end.name)}"
             f" WHERE {quoted(end.key[0])} = :end_key"
+            for column in asked
         },
     )
+
+
+def _followed(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> bool:
+    """True for links that lead somewhere, by a key, and have a name."""
+    return table.column(links[0].column).distinct > 0 and all(
+        sketch.tools[link.table].get
+        and sketch.shape.tables[link.table].key == (link.target,)
+        and is_noun(role_of(link.column))
+        for link in links
+    )
+
+
+def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
+    """Conditions that a value says something: "the job of the support rep is support" does not."""
+    yield f"{value} IS NOT NULL"
+    if column.kind == "text":
+        yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
+
+
+def _way(
+    sketch: Sketch, row: Named, links: Sequence[Link], saved: Mapping[str, ColumnShape]
+) -> tuple[list[str], list[Step], Named]:
+    """The joins of a path, the steps of gold, which stop where the answer is read, and its end."""
+    joins, steps, shown = list[str](), list[Step](), dict[str, ColumnShape]()
+    for number, link in enumerate(links, 1):
+        parent, alias, own = sketch.shape.tables[link.table], f"p{number}", row.table
+        on = f"{alias}.{quoted(link.target)} = {row.col(link.column)}"
+        joins.append(f"JOIN {quoted(parent.name)} {alias} ON {on}")
+        labels = names_shown(sketch.shape, own) if link is links[-1] else {}
+        shown = {
+            name: replace(column, name="", label=labels[link.column, column.name])
+            for name, column in saved.items()
+            if (link.column, column.name) in labels
+        }
+        steps += row.look(shown or {f"{alias}_key": own.column(link.column)})
+        row = _Reached(sketch.tools[parent.name], alias, alias)
+    return joins, steps if shown else [*steps, *row.look(saved)], row
 
 
 class _Reached(Named):
     """A row that gold came to by a link: its key is saved already."""
 
+    @property
+    def by_name(self) -> bool:
+        return False
+
     def reference(self, column: str) -> str:
         return f"${self.alias}_key"
 
 
-def _at_end(table: TableShape) -> ColumnShape | None:
-    names = [table.column(column) for column in table.handle] if len(table.handle) == 1 else []
-    found = [column for column in [*worth_asking(table), *names] if column.distinct > 1]
-    return found[0] if found else None
+def _at_end(table: TableShape, *, far: bool) -> list[ColumnShape]:
+    """The columns asked for at the end of a path: its name if it is ``far``, else a fact first."""
+    names = [column for column in map(table.column, table.handle) if column.distinct > 1]
+    facts = worth_asking(table)[:1]
+    return names or facts if far else facts or names

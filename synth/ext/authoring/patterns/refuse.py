@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from synth.ext.authoring.names import be, parameter
@@ -10,14 +10,11 @@ from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
-    Step,
     family,
-    joined,
     literal,
     nameable,
     open_only,
     placed,
-    query,
 )
 from synth.ext.authoring.patterns.change import columns_to_change, new_value
 from synth.ext.authoring.shape import ColumnShape
@@ -33,23 +30,18 @@ def refuse_check(sketch: Sketch) -> Iterator[Draft]:
 def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | None:
     if column.high is None or column.kind != "integer":
         return None
-    table, noun, old, high = row.table, row.table.noun, row.col(column.name), int(column.high)
+    noun, old, high = row.table.noun, row.col(column.name), int(column.high)
     fine = f"CASE WHEN {old} < {high} THEN {old} + 1 ELSE {old} - 1 END"
     grounds = [
-        query(
-            [
-                f"{joined(row.key, str(wrong))} AS task_key",
-                *row.select,
-                f"{value} AS new_value",
-                f"{wrong} AS wrong",
-            ],
-            [row.source],
-            [*row.conditions, *open_only(sketch, table), f"{old} IS NOT NULL"],
+        row.ground(
+            [f"{value} AS new_value", f"{wrong} AS wrong"],
+            [*open_only(row), f"{old} IS NOT NULL"],
+            by=[str(wrong)],
         )
         for wrong, value in ((0, fine), (1, f"{high} + 1 + {old} % 7"))
     ]
     words = f"the {column.words} of {row.words}"
-    call: Step = {str(row.tools.update): {**row.key_arguments(), column.parameter: "{new_value}"}}
+    call = row.update({column.parameter: "{new_value}"})
     return family(
         "refuse_check",
         f"{parameter(noun.one)}_{column.parameter}",
@@ -57,7 +49,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
         f"{grounds[0]}UNION ALL\n{grounds[1]}",
         [
             f"Please set {words} to {{new_value}}.",
-            f"{words[:1].upper()}{words[1:]} should be {{new_value}}. Can you change it?",
+            f"{words} should be {{new_value}}. Can you see to that?",
         ],
         [
             *row.read(),
@@ -94,8 +86,7 @@ def refuse_state(sketch: Sketch) -> Iterator[Draft]:
         ]
         if others:
             value, _, limits = new_value(row, others[0])
-            call = {str(row.tools.update): {others[0].parameter: "{new_value}"}}
-            yield _refuse_state(row, found, others[0].words, value, limits, call)
+            yield _refuse_state(row, found, others[0], value, limits)
         elif not (sketch.needs_consent(table, found[0].name) or placed(table, found[0].name)):
             yield _refuse_status(row, found)
 
@@ -103,47 +94,41 @@ def refuse_state(sketch: Sketch) -> Iterator[Draft]:
 def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draft:
     column, states = found
     fresh = [str(choice) for choice in column.choices if choice not in states]
+    fresh = fresh if len(fresh) > 1 else list(states)
     old = row.col(column.name)
     first, second = literal(fresh[0]), literal(fresh[-1])
     value = f"CASE WHEN {old} = {first} THEN {second} ELSE {first} END"
     limits = [f"{old} <> {value}", f"{old} IS NOT NULL"]
-    call = {str(row.tools.update): {column.parameter: "{new_value}"}}
-    return _refuse_state(row, found, column.words, value, limits, call)
+    return _refuse_state(row, found, column, value, limits)
 
 
 def _refuse_state(
     row: Named,
     found: tuple[ColumnShape, Sequence[str]],
-    words: str,
+    changed: ColumnShape,
     value: str,
     limits: Sequence[str],
-    call: Mapping[str, Mapping[str, str]],
 ) -> Draft:
-    column, states = found
-    noun = row.table.noun
-    listed = ", ".join(map(literal, states))
-    shut = f"{row.col(column.name)} IN ({listed})"
-    ((tool, arguments),) = call.items()
+    (column, states), words = found, changed.words
+    noun, shut = row.table.noun, f"{row.col(column.name)} IN ({', '.join(map(literal, states))})"
     what = f"the {words} of {row.words}"
     return family(
         "refuse_state",
         f"{parameter(noun.one)}_{parameter(words.replace(' ', '_'))}",
         f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
-        query(
-            [f"{row.key} AS task_key", *row.select, f"{value} AS new_value", f"{shut} AS shut"],
-            [row.source],
-            [*row.conditions, f"{row.col(column.name)} IS NOT NULL", *limits],
+        row.ground(
+            [f"{value} AS new_value", f"{shut} AS shut"],
+            [f"{row.col(column.name)} IS NOT NULL", *limits],
         ),
         [
             f"Please set {what} to {{new_value}}.",
-            f"{what[:1].upper()}{what[1:]} must become {{new_value}}. Can you do that?",
+            f"{what} should be {{new_value}}. Can you see to that?",
         ],
         [
-            *row.find(),
-            row.get({"state": f"$.{column.label}"}),
+            *row.look({"state": column}),
             {
                 "open": [
-                    {tool: {**row.key_arguments(), **arguments}},
+                    row.update({changed.parameter: "{new_value}"}),
                     {"submit": {"decision": "changed"}},
                     {"say": [f"Done: {what} {be(words)} now {{new_value}}."]},
                 ]
@@ -151,14 +136,7 @@ def _refuse_state(
             {
                 "shut": [
                     {"submit": {"decision": "refused"}},
-                    {
-                        "say": [
-                            (
-                                f"I can't change {row.words}: its {column.words} is {{state}}, and"
-                                " what is closed stays as it is."
-                            )
-                        ]
-                    },
+                    {"say": [f"I can't change {row.words}: its {column.words} is {{state}}."]},
                 ]
             },
         ],

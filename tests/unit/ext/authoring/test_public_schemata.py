@@ -201,12 +201,11 @@ def test_a_flag_is_asked_for_counted_and_set(tmp_path: Path):
     texts = {draft.id: str(draft.body) for draft in drafted(from_files([file])).drafts}
     assert "Is door number {door} marked as locked?" in texts["look_up_door_is_locked"]
     assert "Please mark door number {door} as locked." in texts["change_door_is_locked"]
-    assert "marked as locked" in texts["count_children_room_doors"]
+    assert "How many locked doors does the room {room} have?" in texts["count_children_room_doors"]
     assert (
-        "Please mark all doors of room {room} as locked." in texts["for_each_room_doors_is_locked"]
+        "Please mark all doors of the room {room} as locked."
+        in texts["for_each_room_doors_is_locked"]
     )
     latest = texts["greatest_child_room_door_opened_ts"]
-    assert (
-        "Which of the doors of room {room} is the latest by opened time? Its id, please." in latest
-    )
+    assert "What is the latest door of the room {room}? I need its number." in latest
     assert not any("has_glass" in text or "170000" in text for text in texts.values())

@@ -98,7 +98,7 @@ def test_computed_columns_and_codes_are_not_worked_with(world: NewWorld):
         assert not [line for line in words.splitlines() if f"the {column}" in line], column
     assert "yearly" not in world.files["executors.py"].partition("def update_contract")[2][:900]
     assert "find_staff_members" in world.files["executors.py"]
-    assert "When was staff member {staff_member} opened, and what is its role?" in words
+    assert "When was the staff member {staff_member} opened, and what is the role?" in words
 
 
 def test_new_rows_take_a_free_key(world: NewWorld):
