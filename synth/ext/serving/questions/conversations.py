@@ -54,6 +54,8 @@ class Conversations(Closing):
                     f"CREATE INDEX IF NOT EXISTS by_{column} ON answers ({column}, number)"
                 )
         except (OSError, sqlite3.Error) as error:
+            if hasattr(self, "_db"):
+                self._db.close()
             raise OperatorError(f"--conversations: {file} cannot be used: {error}") from None
 
     def named(self, name: str) -> list[Message] | None:

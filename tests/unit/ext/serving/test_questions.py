@@ -308,8 +308,10 @@ def test_only_so_many_answers_are_kept_and_only_for_so_long(monkeypatch: pytest.
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path: Path):
     (tmp_path / "notes").write_text("no database at all, but long enough to be read as one" * 20)
-    with pytest.raises(OperatorError, match="--conversations"):
+    with pytest.raises(OperatorError, match="--conversations") as caught:
         Conversations(tmp_path / "notes")
+    held = [item.resolve() for item in Path("/proc/self/fd").glob("*")]
+    assert tmp_path / "notes" not in held, caught
     with pytest.raises(OperatorError, match="--conversations"):
         Conversations(tmp_path / "nowhere" / "kept.sqlite")
 
