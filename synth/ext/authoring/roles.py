@@ -308,7 +308,7 @@ def _name_order(table: TableShape) -> list[str]:
     prefixes = dict.fromkeys((table.noun.one, one, last))
     own = [f"{prefix}_{name}" for prefix in prefixes for name in ("name", "title")]
     codes = [f"{prefix}_{name}" for prefix in prefixes for name in ("code", "number", "no")]
-    people = is_of_people(table.name)
+    people = is_of_people(table.name) and "histor" not in spelled(table.name)
     plain = [name for name in _NAMES[3:] if people or name not in _OF_PEOPLE]
     ordered = [*_NAMES[:3], *own, *plain, *codes]
     rest = [

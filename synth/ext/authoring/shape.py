@@ -155,7 +155,7 @@ class ColumnShape:
 
     def called(self, noun: str, value: str) -> str:
         """The words for a row by a name that may be none yet: "album called {album}"."""
-        named = self.role == "person" or self.words.rpartition(" ")[2] in _NAMES
+        named = self.role == "person" or {self.words.rpartition(" ")[2]} & {*_NAMES, *noun.split()}
         return f"{noun} {'called' if named else f'with the {self.words}'} {value}"
 
     def most(self, noun: str, whose: str) -> str:
@@ -257,10 +257,11 @@ class TableShape:
 
     @property
     def key_words(self) -> str:
-        """The word for a numbered key: its number, or its id where the rows have other numbers."""
+        """The word for a key: its number, or its id where it is a text or the rows have numbers."""
         others = {column.words for column in self.columns if column.name not in self.key}
         numbers = {"number", "code", f"{self.noun.words} number", f"{self.noun.words} code"}
-        return "id" if numbers & others else "number"
+        text = any(self.column(name).kind == "text" for name in self.key)
+        return "id" if text or numbers & others else "number"
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,9 +204,10 @@ def _count(rows: Children) -> Draft | None:
         more = f" AND {flag.is_set(quoted(rows.table.name))}"
         arguments = {flag.parameter: flag.yes}
         counted = f"{flag.mark} {counted}"
-    words = f"{counted} {rows.whose}{state_of}"
+    words = f"{counted}{state_of} {rows.whose}"
     asked = f"How many {words} are there?"
     if rows.is_plain:
+        words = f"{counted} {rows.whose}{state_of}"
         asked = f"How many {counted}{state_of} does {rows.parent.words} have?"
     return family(
         "count_children",

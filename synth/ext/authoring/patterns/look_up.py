@@ -41,7 +41,8 @@ def look_up_far(sketch: Sketch) -> Iterator[Draft]:
     paths = [path for table in sketch.tables for path in _paths(sketch, table)]
     paths.sort(key=lambda path: (len(path[0].key) > 1, -len(path[1])))
     ends = Counter((table.name, links[-1].column) for table, links in paths)
-    paths = [path for path in paths if ends[path[0].name, path[1][-1].column] == 1]
+    paths = [(table, way) for table, way in paths if ends[table.name, way[-1].column] == 1]
+    paths = [path for path in paths if role_of(path[1][-1].column) != "parent"]
     yield from islice(_distinct(_chain(sketch, table, links) for table, links in paths), 5)
 
 

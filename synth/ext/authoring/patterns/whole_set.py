@@ -77,13 +77,14 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
         f"Please set {words} {rows.words} to {{new_value}}.",
         f"{words} {rows.words} should be {{new_value}} from now on. Can you see to it?",
     ]
-    reply = f"Done: {words} {{count}} {rows.words} {be(column.words)} now {{new_value}}."
+    changed = f"the {{count}} {rows.words}"
+    reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
     if column.mark:
         says = [
             f"Please mark all {rows.words} as {column.mark}.",
             f"All {rows.words} should be marked as {column.mark}.",
         ]
-        reply = f"Done: all {{count}} {rows.words} are now marked as {column.mark}."
+        reply = f"Done: {changed} are now marked as {column.mark}."
     keys = f"{parameter(rows.noun.one)}_keys"
     new = {column.parameter: value if column.mark else "{new_value}"}
     call = {str(rows.tools.update): {rows.table.parameter(key): "$row", **new}}
