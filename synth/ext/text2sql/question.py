@@ -25,19 +25,11 @@ SAID = (
     "Here it is: {rows}",
     "Here you go: {rows}",
     "Here is what I found: {rows}",
-    "Here is the answer: {rows}",
-    "This is the result: {rows}",
+    "Here is what the data show: {rows}",
     "This is what I get: {rows}",
-    "This is what the data show: {rows}",
-    "The result: {rows}",
-    "The query gives this: {rows}",
-    "The database has this: {rows}",
-    "I found this: {rows}",
-    "I checked, and get this: {rows}",
+    "This is what the query gives: {rows}",
     "According to the database: {rows}",
     "Sure, here it is: {rows}",
-    "That comes out as follows: {rows}",
-    "As the tables have it: {rows}",
 )
 """Words for an answer whose family has none of its own, under the key ``say``."""
 
@@ -45,7 +37,7 @@ SAID = (
 @dataclass(frozen=True)
 class _SqlQuery(Question):
     """The compiled query of a family, the tables that it reads, whether its answer has an order,
-    the names of its columns, and the author's words for an answer of one row.
+    the names of its columns if it is one row, and the author's words for it.
     """
 
     key: ClassVar[str] = "sql"
@@ -93,16 +85,13 @@ def read_sql(raw: Map, scope: Scope) -> _SqlQuery:
             " value each time",
             line,
         )
-    if raw.get("say") is not None and not reading.one_row:
-        raise scope.fail("`say` has the words for one row, and the query may give several", line)
-    columns = [name for name in reading.columns if name.isidentifier()]
-    said = (
-        [] if raw.get("say") is None else scope.texts(raw["say"], "say", raw.lines["say"], columns)
-    )
+    columns = [name for name in reading.columns if name.isidentifier()] if reading.one_row else []
+    names = columns or ["rows"]
+    said = [] if raw.get("say") is None else scope.texts(raw["say"], "say", raw.lines["say"], names)
     return _SqlQuery(
         compiled,
         reading.ordered,
-        reading.columns,
+        reading.columns if reading.one_row else (),
         said,
         [scope.value(table, "table", line) for table in reading.tables],
     )
@@ -119,11 +108,11 @@ def question_steps(
     """The expert's way to the answer: the list of tables, the tables that it needs, the query, its
     submission where there is a tool for that, and the answer in words.
 
-    ``said`` are words of the author's, which name ``columns`` of the only row.
+    ``said`` are words of the author's: they name ``columns`` of the only row, or ``rows``.
     """
     rows = {"$compute": "records", "of": ["$.columns", "$.rows"]}
     cells = {name: f"$.rows[0][{at}]" for at, name in enumerate(columns) if name.isidentifier()}
-    save: Mapping[str, Save] = cells if said else {"rows": rows}
+    save: Mapping[str, Save] = cells if said and cells else {"rows": rows}
     words = Phrasing(said or [scope.value(text, "say", line, set(save)) for text in SAID])
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:

@@ -488,7 +488,13 @@ class BodyModel:
         ]
         | None
     ) = None
-    say: Annotated[Texts, About("Words for the only row of `sql`, by its columns.")] | None = None
+    say: (
+        Annotated[
+            Texts,
+            About("Words for the answer of `sql`: the columns of an only row, or its `rows`."),
+        ]
+        | None
+    ) = None
     hint: (
         Annotated[
             Text,

@@ -225,11 +225,11 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
 
 
 def text_of(value: Json) -> str:
-    """A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
+    r"""A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
     are rounded. Objects are listed one a line, the first :data:`ROWS_SAID` of them.
 
     >>> text_of([{"status": "lost", "parcels": 2}])
-    'lost: 2'
+    '\n- lost: 2'
     """
     if isinstance(value, str):
         return value
@@ -242,7 +242,7 @@ def text_of(value: Json) -> str:
         if items and all(isinstance(item, Mapping) for item in items):
             rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
             more = [f"and {len(items) - ROWS_SAID} more"] if len(items) > ROWS_SAID else []
-            return rows[0] if len(items) == 1 else "\n- ".join(["", *rows, *more])
+            return "\n- ".join(["", *rows, *more])
         texts = [*map(text_of, items)]
         return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]])) or "none"
     if isinstance(value, Mapping):
@@ -261,10 +261,12 @@ def _row_text(row: Mapping[str, Json]) -> str:
 
 
 def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, which is the end of its name, and its name where it has one."""
+    """A figure with its unit, which is the end of its name, and with its name if it is asked for:
+    "2 parcels", "300 cents paid".
+    """
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
-    words = [label.replace("_", " "), text_of(value), unit]
-    return " ".join(filter(None, words if named else words[1:]))
+    words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
+    return " ".join(filter(None, words))
 
 
 def rounded(value: Json) -> Json:
