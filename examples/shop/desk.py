@@ -264,7 +264,7 @@ def send_message(
     number: OrderNumber,
     template: Literal["delay_apology", "parcel_lost", "return_label", "refund_issued"],
 ) -> dict[str, Any]:
-    """Send an order's customer one of the standard messages by e-mail.
+    """Send a standard message to the customer of an order, by e-mail.
 
     Args:
         number: The order's number.

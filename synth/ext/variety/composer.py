@@ -36,7 +36,7 @@ LEAST = 0.01
 settings no other can follow.
 """
 
-DRAWS = 3
+DRAWS = 6
 """Number of partners that a first request is tried with."""
 
 

@@ -22,11 +22,11 @@ from synth.task import Task
 from synth.transform import Block, TaskTransform
 
 CANNOT = (
-    "I'm sorry, but I can't {act}: I have no tool for that here.",
-    "I'm afraid I have no tool to {act}. Somebody with access to that has to do it.",
-    "Unfortunately I'm not able to {act}.",
-    "Sorry, I can't help with that one: I have no way to {act}.",
-    "I have no tool to {act}, so I have to leave this one to a colleague.",
+    "I'm sorry, but I can't {act} from here. A colleague has to take this over.",
+    "I'm afraid I have no way to {act}; please turn to somebody with access to that.",
+    "Unfortunately I'm not able to {act}, so a colleague will have to do it.",
+    "Sorry, I can't help with that: I have no tool to {act}. Please ask a colleague who has one.",
+    "I have no tool to {act}, so I have to leave this to a colleague.",
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 
@@ -128,7 +128,7 @@ def _act(tool: Tool) -> str:
     >>> _act(Tool("cancel_order", "Cancel one order, refunds apart.", {}, print))
     'cancel an order'
     """
-    ends = r"[.;:]|, (?!\w+ and )| with " if tool.read_only else r"[.;:,]| and | with "
+    ends = r"[.;:]|, (?!\w+ and )| with " if tool.read_only else r"[.;:,]| and | or | with "
     words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, tool.description)[0].strip())
     words = re.sub(
         r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
