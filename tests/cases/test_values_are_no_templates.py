@@ -52,12 +52,12 @@ def test_a_pasted_value_is_told_to_become_a_slot(tmp_path: Path):
 
 def test_generated_families_take_any_name_and_state(tmp_path: Path):
     script = """
-CREATE TABLE "bo{xe}s" (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE "{boxes}" (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE items (
-  id INTEGER PRIMARY KEY, "bo{xe}s_id" INTEGER NOT NULL REFERENCES "bo{xe}s" (id),
+  id INTEGER PRIMARY KEY, "{boxes}_id" INTEGER NOT NULL REFERENCES "{boxes}" (id),
   name TEXT NOT NULL UNIQUE, state TEXT NOT NULL CHECK (state IN ('{new}', '$sent', 'a:b'))
 );
-INSERT INTO "bo{xe}s" VALUES (1, '{box} one'), (2, '$box two'), (3, '}} three');
+INSERT INTO "{boxes}" VALUES (1, '{box} one'), (2, '$box two'), (3, '}} three');
 INSERT INTO items VALUES (1, 1, '{item}', '{new}'), (2, 1, '$item', '$sent'), (3, 2, '{{x}}', 'a:b'),
   (4, 2, ':x', '{new}'), (5, 3, 'y}', '$sent'), (6, 3, '$$z', 'a:b');
 """

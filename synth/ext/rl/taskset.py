@@ -74,8 +74,13 @@ class SynthTaskset(vf.Taskset[SynthTask, _SynthConfig]):
     """The tasks that ``synth run`` with the same overrides would play."""
 
     def load(self) -> Iterator[SynthTask]:
+        """The tasks in the plan's order. The program ends where the overrides are wrong."""
         overrides = self.config.overrides
-        for number, task in enumerate(_tasks_of(tuple(overrides)).tasks):
+        try:
+            tasks = _tasks_of(tuple(overrides)).tasks
+        except OperatorError as error:
+            raise SystemExit(f"error: {error}") from None
+        for number, task in enumerate(tasks):
             data = _SynthData(
                 idx=number,
                 id=task.id,

@@ -179,7 +179,8 @@ class Parallel(_StyledConversation):
 
     def _ready(self, left: Sequence[Step], names: Mapping[str, object]) -> Sequence[CallStep]:
         """The next calls that one turn can make: reads whose arguments stand in the text so far, or
-        writes by one tool. None needs what another saves.
+        writes by one tool. None needs what another saves, and nothing is chosen beside the call
+        that lists what there is to choose from: one without arguments.
         """
         told = " ".join(message["content"] for message in self._messages).casefold()
         batch = self._gold_calls in self._writes
@@ -187,6 +188,8 @@ class Parallel(_StyledConversation):
         due: set[str] = set()
         for number, step in enumerate(left, self._gold_calls):
             if not isinstance(step, CallStep) or (number in self._writes) != batch:
+                break
+            if ready and not batch and not ready[0].arguments:
                 break
             if batch and (step.tool != cast("CallStep", left[0]).tool or due):
                 break

@@ -230,6 +230,8 @@ def text_of(value: Json) -> str:
 
     >>> text_of([{"status": "lost", "parcels": 2}])
     '\n- lost: 2'
+    >>> text_of([{"carrier": "Nordpost", "parcels": 1, "late": 0}])
+    '\n- Nordpost: 1 parcel, 0 late'
     """
     if isinstance(value, str):
         return value
@@ -265,6 +267,8 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     "2 parcels", "300 cents paid".
     """
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
+    if value == 1 and not label.endswith(("ss", "ies")):
+        label = label.removesuffix("s")
     words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
     return " ".join(filter(None, words))
 

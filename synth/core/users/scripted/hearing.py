@@ -19,7 +19,7 @@ Statement = Literal["work", "report", "polite"]
 
 _WH = r"\b(?:wh(?:at|ich|en|ere|om?|ose|y)|how)(?:'s)?\b"
 _PLEASE = r"\b(?:please|kindly|(?:can|could|would|will) you(?! (?:like|want|prefer)))"
-_TELL = r"(?:tell|provide|give|share|specify|send|clarify|describe|choose|explain|list|advise)\b"
+_TELL = r"(?:tell|provide|give(?! it\b)|share|specify|send(?! \w+(?: \w+){0,3} back\b)|clarify|describe|choose|explain|list|advise)\b"
 _ASKS_LEAVE = (
     r"\b(?:shall|should|may|can|could) (?:i|we)\b(?! (?:\w+ )?(?:have|get|ask|know|help|assist|do)\b)"
     r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|happy) to (?:proceed|go|continue)|^(?:proceed|go ahead)\b"

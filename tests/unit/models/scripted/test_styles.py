@@ -38,7 +38,7 @@ WRITE = 5
 
 
 def result(arguments: dict[str, Any]) -> str:
-    name = arguments.get("name") or next(iter(arguments))
+    name = arguments.get("name") or next(iter(arguments), "")
     return json.dumps(RESULTS.get(name, {}))
 
 
@@ -100,6 +100,8 @@ def test_parallel_writes_no_argument_that_it_cannot_know_yet():
     gold = [call("find", name="Ada"), call("look", name="Ben"), call("ask", sql="SELECT 1")]
     turns = calls(play("parallel", gold, writes=()))
     assert [[name for name, _ in turn] for turn in turns] == [["find", "look"], ["ask"], []]
+    turns = calls(play("parallel", [call("list_all"), *GOLD[:2]], writes=()))
+    assert turns == [[("list_all", {})], PLAIN[:2], []], "nothing is chosen beside the list of all"
 
 
 def test_parallel_makes_a_read_that_is_known_beside_an_earlier_one():
