@@ -85,6 +85,17 @@ def with_inspect(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_environment(tmp_path_factory.mktemp("inspect") / "venv", (INSPECT, str(ROOT)))
 
 
+def test_an_unknown_world_is_one_message(with_verifiers: Path, tmp_path: Path):
+    command = [str(with_verifiers.with_name("vf-eval")), "synth-worlds", "--model", "expert"]
+    command += ["--env.taskset.overrides", '["env=nowhere"]', "--push", "false", "--rich", "None"]
+    done = subprocess.run(
+        command, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert "error: env=nowhere: no such choice" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 def play_by_synth(overrides: list[str], model: str, home: Path) -> list[Played]:
     url = f"model.base_url={model}"
     asked = ("model=openai", "model.name=expert", url, "model.api_key_env=null", "runtime=inline")

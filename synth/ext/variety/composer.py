@@ -37,7 +37,7 @@ settings no other can follow.
 """
 
 DRAWS = 6
-"""Number of partners that a first request is tried with."""
+"""Number of draws of partners for a first request, and of tasks of each partner's family."""
 
 
 @dataclass(frozen=True)
