@@ -20,7 +20,6 @@ from pydantic import BeforeValidator, Field, Strict, TypeAdapter, ValidationErro
 
 from synth.core.config.agent import AgentConfig
 from synth.core.config.database import DatabaseConfig
-from synth.core.config.messages import key_of, problem_line
 from synth.core.config.rules import AGENT, RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.core.config.section import (
     ConfigSection,
@@ -50,6 +49,7 @@ from synth.core.config.types import (
 from synth.core.foundation.credentials import shown
 from synth.core.foundation.perturbations import MistakeKind
 from synth.core.foundation.suggestions import nearest_key
+from synth.core.foundation.validation_messages import key_of, problem_line
 from synth.errors import ConfigProblems
 from synth.plugins import RECORDED_PLANS, ROLLOUT_WRAPPERS, ExtensionPoint
 

@@ -119,7 +119,7 @@ class UserRole:
 
     @property
     def every_topic(self) -> Mapping[str, Topic]:
-        """What the user knows at any time."""
+        """The topics of the request and of all follow-ups."""
         out = dict(self.knows)
         for sequel in self.then:
             out.update(sequel.knows)

@@ -146,7 +146,7 @@ def tasks_page() -> str:
         "## The file",
         _schema_table(schema),
     ]
-    for name, part in sorted(schema["definitions"].items()):
+    for name, part in sorted(schema["$defs"].items()):
         lines += [f"## {name}", str(part.get("description", "")), _schema_table(part)]
     return "\n\n".join(line for line in lines if line) + "\n"
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from synth.core.config.messages import problem_line
 from synth.core.foundation.suggestions import hint, nearest
+from synth.core.foundation.validation_messages import problem_line
 from synth.errors import ConfigProblems, OperatorError
 from synth.plugins import ExtensionPoint, PluginError
 

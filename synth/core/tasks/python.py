@@ -32,10 +32,9 @@ from synth.core.tasks.queries import json_value
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.body import read_body, unsubmitted
 from synth.core.tasks.yaml.family import check_tools
-from synth.core.tasks.yaml.models import YieldedModel, keys_of
+from synth.core.tasks.yaml.models import YieldedModel
 from synth.core.tasks.yaml.scope import Scope
 from synth.core.tasks.yaml.source_map import INT64, Map, Seq
-from synth.core.tasks.yaml.words import NAME
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 
 MOST = 100_000
@@ -230,18 +229,11 @@ class _Function:
 
     def task(self, raw: Map) -> ListedTask:
         scope = self.scope
-        scope.mapping(raw, "a task", self.line, keys_of(YieldedModel))
-        for key in ("slots", "key"):
-            if key not in raw:
-                raise self.fail(f"a task needs `{key}`")
-        slots = scope.mapping(raw["slots"], "slots", self.line)
-        if bad := [name for name in slots if not NAME.fullmatch(name)]:
-            raise self.fail(f"the slot {bad[0]!r} must match {NAME.pattern}")
+        scope.check(raw, YieldedModel, "a task", self.line)
+        slots = raw["slots"]
         if any(key.startswith("$") for slot in slots.values() for key in keys_in(slot)):
             raise self.fail("a key in a slot's value must not begin with $")
         case = raw.get("case")
-        if case is not None and not isinstance(case, str):
-            raise self.fail(f"`case` is the name of a case, or None, not {case!r}")
         cases = frozenset([case]) if case is not None else frozenset[str]()
         scope = Scope(scope.file, scope.family, scope.tools, frozenset(slots), cases)
         try:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from envs.plugins import resolve
 from synth.core.tasks.yaml.base import Question
-from synth.core.tasks.yaml.models import SqlColumns, SqlGateModel, SqlRows, keys_of, words_of
 from synth.core.tasks.yaml.saves import Save
-from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.scope import Scope
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import CallTemplate, Phrasing, SayTemplate, StepTemplate
 from synth.core.tasks.yaml.words import SUBMIT_SQL
@@ -52,7 +50,7 @@ class _SqlQuery(Question):
         return question_steps(self.sql, self.tables, scope, line, self.columns, self.said)
 
     def gate_options(self, value: object, scope: Scope, line: int) -> dict[str, object]:
-        return _read_sql_gate(value, scope, self.sql, self.ordered, line)
+        return _read_sql_gate(value, scope, self.sql, self.ordered)
 
 
 def read_sql(raw: Map, scope: Scope) -> _SqlQuery:
@@ -74,7 +72,7 @@ def read_sql(raw: Map, scope: Scope) -> _SqlQuery:
                 f"`sql` makes gold and its judgement: `{key}` has no place beside it",
                 raw.lines[key],
             )
-    sql = scope.text(raw, "sql", "a family").strip().rstrip(";").strip()
+    sql = raw["sql"].strip().rstrip(";").strip()
     compiled = scope.sql(sql, "sql", line, ())
     reading = resolve("envs.tools.sql.critic:read_query")(sql)
     if reading is None:
@@ -130,36 +128,13 @@ def answering_tool(scope: Scope) -> str:
     return SUBMIT_SQL if SUBMIT_SQL in scope.tools else RUN_SELECT
 
 
-def _read_sql_gate(
-    value: object, scope: Scope, sql: object, ordered: bool, line: int
-) -> dict[str, object]:
+def _read_sql_gate(value: object, scope: Scope, sql: object, ordered: bool) -> dict[str, object]:
     """The options of the gate `sql`, complete: the right query, and how answers are compared."""
-    given = (
-        Map()
-        if value is None
-        else scope.mapping(value, "the gate `sql`", line, keys_of(SqlGateModel))
-    )
-    rows, columns = given.get("rows", "bag"), given.get("columns", "any")
-    if rows not in words_of(SqlRows):
-        raise scope.fail(f"sql rows: {nearest(str(rows), words_of(SqlRows))}", line)
-    if columns not in words_of(SqlColumns):
-        raise scope.fail(f"sql columns: {nearest(str(columns), words_of(SqlColumns))}", line)
-    databases, tolerance = given.get("databases", DATABASES), given.get("tolerance", 1e-6)
-    if isinstance(databases, bool) or not isinstance(databases, int) or not 0 <= databases <= 16:
-        raise scope.fail(f"sql databases: a whole number from 0 to 16, not {databases!r}", line)
-    number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
-    if not number or not 0 <= tolerance < 1 or math.isnan(tolerance):
-        raise scope.fail(
-            "sql tolerance: a number from 0 to 1, the relative error of a figure, not"
-            f" {tolerance!r}",
-            line,
-        )
+    given = {key: item for key, item in cast("Map", value or {}).items() if item is not None}
+    options = {"rows": "bag", "columns": "any", "databases": DATABASES, "tolerance": 1e-6, **given}
     return {
         "query": sql,
         "tool": answering_tool(scope),
-        "ordered": ordered and rows == "bag",
-        "rows": rows,
-        "columns": columns,
-        "databases": databases,
-        "tolerance": tolerance,
+        "ordered": ordered and options["rows"] == "bag",
+        **options,
     }

@@ -101,7 +101,7 @@ def test_a_slot_in_a_path_finds_the_rows_that_are_equal_to_it(value: Any, others
     step.lines, step["save"].lines = dict.fromkeys(step, 1), {"ids": 1}
     steps = Seq([step])
     steps.lines = [1]
-    made = realise(compile_steps(steps, scope, 1, set()), {"who": value}, None, 0)
+    made = realise(compile_steps(steps, scope, set()), {"who": value}, None, 0)
     rows = [{"id": at, "name": each} for at, each in enumerate([*others, value])]
     same = [
         row["id"]

@@ -159,7 +159,7 @@ FAMILY = (
         (FAMILY.replace('"key": 1, ', ""), 1, "a task needs `key`"),
         (FAMILY.replace('"key"', '"kye"'), 1, "a task has no key 'kye'; did you mean 'key'?"),
         (FAMILY.replace('"key": 1', '"key": 1, "vary": {}'), 1, "a task has no key 'vary'"),
-        (FAMILY.replace('"a": 1', '"a b": 1'), 1, "the slot 'a b' must match"),
+        (FAMILY.replace('"a": 1', '"a b": 1'), 1, "the name 'a b' must match"),
         (FAMILY.replace('"a": 1', "5: 1"), 1, "a task: slots: a key must be text, not 5"),
         (
             FAMILY.replace('"a": 1', '"a": {1, 2}'),
@@ -182,12 +182,12 @@ FAMILY = (
         (
             FAMILY.replace('"key": 1', '"key": 1, "case": 2'),
             1,
-            "`case` is the name of a case, or None, not 2",
+            "`case` must be text, not 2",
         ),
         (
             FAMILY.replace('"key": 1', '"key": 1, "alternatives": {"any_of": [{}]}'),
             1,
-            "an end needs `must`",
+            "alternatives any_of needs `must`",
         ),
         (
             FAMILY + FAMILY.partition("\n")[2].replace('"x"', '"y"'),

@@ -71,7 +71,7 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         ("price", TASKS, ASKED, '"What does {title.x} cost?"', 5, "title has no field 'x'; it is "),
         ("price", TASKS, ('"It costs {price}."'), ('"It costs $price."'), 16, ("$price stands inside a text: write {price}")),
         # oracle
-        ("price", TASKS, ORACLE, '" "', 11, "oracle price must be one SQL query"),
+        ("price", TASKS, ORACLE, '" "', 11, "`oracle price` must be text that is not empty"),
         ("price", TASKS, ORACLE, ('"UPDATE books SET price = 1 RETURNING price"'), 11, ("a query may only read")),
         ("price", TASKS, ORACLE, '"-- nothing"', 11, ("oracle price: the query gives no rows: write a SELECT")),
         # gold

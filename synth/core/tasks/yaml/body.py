@@ -9,24 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from envs.types import Table
 from synth.core.tasks.queries import Queries, binds_of
 from synth.core.tasks.yaml.answer import read_answer, submit_schema
 from synth.core.tasks.yaml.base import has_question, read_question
 from synth.core.tasks.yaml.compare import read_compare
 from synth.core.tasks.yaml.gates import Judged, read_gates, read_lookups
-from synth.core.tasks.yaml.models import (
-    AlternativesModel,
-    EndModel,
-    FrameModel,
-    HonestWord,
-    RowOperation,
-    TransientWord,
-    keys_of,
-    words_of,
-)
 from synth.core.tasks.yaml.scope import Scope, nearest
-from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import (
     ConfirmTemplate,
     StepTemplate,
@@ -37,7 +26,7 @@ from synth.core.tasks.yaml.step_templates import (
 from synth.core.tasks.yaml.steps import compile_steps
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.user import UserText, read_user, unmentioned
-from synth.core.tasks.yaml.words import DIFFICULTIES, NAME, NOW, TODAY
+from synth.core.tasks.yaml.words import NOW, TODAY
 from synth.core.types.checks import AlternativeEnd, ChangeFrame, Gate, find_gate
 from synth.errors import TaskError
 from synth.plugins import HONEST_AGENTS, PluginError
@@ -48,21 +37,8 @@ def _read_alternatives(raw: Map, scope: Scope, queries: Queries) -> tuple[Altern
 
     Each query is tried on the template.
     """
-    if raw.get("alternatives") is None:
-        return ()
-    line = raw.lines["alternatives"]
-    alternatives = scope.mapping(
-        raw["alternatives"], "alternatives", line, keys_of(AlternativesModel)
-    )
-    ends = alternatives.get("any_of")
-    if not isinstance(ends, Seq) or not ends:
-        raise scope.fail(
-            "alternatives needs `any_of`, a list of ends", alternatives.lines.get("any_of", line)
-        )
-    return tuple(
-        _end(scope.mapping(end, "an end", line, keys_of(EndModel)), scope, queries)
-        for end, line in zip(ends, ends.lines, strict=True)
-    )
+    ends = scope.part(raw, "alternatives").get("any_of", ())
+    return tuple(_end(end, scope, queries) for end in ends)
 
 
 def _names_in_end(end: AlternativeEnd) -> set[str]:
@@ -72,26 +48,16 @@ def _names_in_end(end: AlternativeEnd) -> set[str]:
 
 
 def _end(raw: Map, scope: Scope, queries: Queries) -> AlternativeEnd:
-    for key in ("must", "may_change"):
-        if key not in raw:
-            what = {"must": "what is true of it", "may_change": "the rows that may differ"}[key]
-            raise scope.fail(f"an end needs `{key}`, {what}", raw.line)
     names = set(scope.slots)
     bind: dict[str, str] = {}
     for name, sql in scope.part(raw, "bind").items():
         line = raw["bind"].lines[name]
-        if not NAME.fullmatch(name):
-            raise scope.fail(f"the bind {name!r} must match {NAME.pattern}", line)
         if name in names:
             raise scope.fail(f"the bind {name!r} would hide the slot of that name", line)
         bind[name] = _one_column(sql, f"bind {name}", names, line, scope, queries)
         names.add(name)
-    given: object = raw["must"]
-    must = cast("list[object]", given) if isinstance(given, list) else [given]
-    if not must:
-        raise scope.fail("must is an SQL query, or a list of them", raw.lines["must"])
-    frames = scope.mapping(raw["may_change"], "may_change", raw.lines["may_change"])
-    line = raw.lines["must"]
+    must = cast("list[str]", raw["must"] if isinstance(raw["must"], list) else [raw["must"]])
+    frames, line = raw["may_change"], raw.lines["must"]
     return AlternativeEnd(
         bind=bind,
         must=tuple(_one_column(sql, "must", names, line, scope, queries) for sql in must),
@@ -100,7 +66,7 @@ def _end(raw: Map, scope: Scope, queries: Queries) -> AlternativeEnd:
 
 
 def _one_column(
-    sql: object, what: str, names: set[str], line: int, scope: Scope, queries: Queries
+    sql: str, what: str, names: set[str], line: int, scope: Scope, queries: Queries
 ) -> str:
     text = _sql(sql, what, names, line, scope)
     columns = queries.columns(text, names, TaskError(what, scope.file, line, scope.family))
@@ -111,9 +77,7 @@ def _one_column(
     return text
 
 
-def _sql(sql: object, what: str, names: set[str], line: int, scope: Scope) -> str:
-    if not isinstance(sql, str) or not sql.strip():
-        raise scope.fail(f"{what} is SQL, a text", line)
+def _sql(sql: str, what: str, names: set[str], line: int, scope: Scope) -> str:
     if unknown := [item for item in binds_of(sql) if item not in names]:
         message = (
             f"{what}: :{unknown[0]} is neither a slot nor an earlier bind;"
@@ -129,45 +93,17 @@ def _frame(table: str, frames: Map, names: set[str], scope: Scope, queries: Quer
         raise scope.fail(
             f"may_change: unknown table {table!r}; {nearest(table, queries.tables)}", line
         )
-    if not isinstance(raw, Map):
-        raw = Map(where=raw)
-        raw.line, raw.lines = line, {"where": line}
-    frame = scope.mapping(raw, what, line, keys_of(FrameModel))
-    where = _sql(frame.get("where"), f"{what}: where", names, frame.lines.get("where", line), scope)
-    place = TaskError(what, scope.file, frame.lines["where"], scope.family)
+    frame = cast("Map", raw if isinstance(raw, Map) else {"where": raw})
+    lines = raw.lines if isinstance(raw, Map) else dict.fromkeys(frame, line)
+    where = _sql(frame["where"], f"{what}: where", names, lines["where"], scope)
+    place = TaskError(what, scope.file, lines["where"], scope.family)
     queries.check_condition(table, where, names, place)
-    at_most = frame.get("at_most")
-    if at_most is not None and (
-        isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 1
-    ):
-        raise scope.fail(f"{what}: at_most is a whole number of at least 1", frame.lines["at_most"])
-    return ChangeFrame(
-        where=where,
-        columns=_columns(frame, queries.tables[table], what, scope),
-        ops=_words(frame, "ops", words_of(RowOperation), what, scope),
-        at_most=at_most,
-    )
-
-
-def _columns(frame: Map, table: Table, what: str, scope: Scope) -> tuple[str, ...] | None:
-    return _words(frame, "columns", frozenset(column.name for column in table.columns), what, scope)
-
-
-def _words(
-    frame: Map, key: str, known: frozenset[str], what: str, scope: Scope
-) -> tuple[str, ...] | None:
-    if key not in frame:
-        return None
-    value, line = frame[key], frame.lines[key]
-    words = [str(item) for item in cast("list[object]", value)] if isinstance(value, list) else []
-    if not words:
-        raise scope.fail(f"{what}: {key} is a list", line)
-    if unknown := [word for word in words if word not in known]:
-        singular = {"columns": "column", "ops": "operation"}[key]
-        raise scope.fail(
-            f"{what}: unknown {singular} {unknown[0]!r}; {nearest(unknown[0], known)}", line
-        )
-    return tuple(words)
+    known = {column.name for column in queries.tables[table].columns}
+    if unknown := [word for word in frame.get("columns") or () if word not in known]:
+        message = f"{what}: unknown column {unknown[0]!r}; {nearest(unknown[0], known)}"
+        raise scope.fail(message, lines["columns"])
+    columns, ops = (frame.get(key) and tuple(frame[key]) for key in ("columns", "ops"))
+    return ChangeFrame(where=where, columns=columns, ops=ops, at_most=frame.get("at_most"))
 
 
 @dataclass(frozen=True)
@@ -221,10 +157,9 @@ def read_world_rules(top: Map, scope: Scope, queries: Queries) -> WorldRules:
         )
     form: dict[str, str] | None = None
     if top.get("form") is not None:
-        raw = scope.part(top, "form")
-        form = {name: scope.text(raw, name, "`form`") for name in raw}
+        form = dict(top["form"])
     compare = _compare(top, scope, queries)
-    transient = _transient(top, scope) or "allow"
+    transient = top.get("transient") or "allow"
     return WorldRules(now, compare, transient, form, read_lookups(top, scope))
 
 
@@ -238,9 +173,8 @@ def read_body(
     """Parse and check a body. ``scope`` has tools, slots and cases; ``samples`` are slots of
     some of its tasks.
     """
-    for key in ("user", "gold"):
-        if key not in raw and (key != "gold" or not has_question(raw)):
-            raise scope.fail(f"needs `{key}`", raw.line)
+    if raw.get("gold") is None and not has_question(raw):
+        raise scope.fail("a family needs `gold`", raw.line)
     if raw.get("say") is not None and not has_question(raw):
         message = "`say` beside `gold` is a step of it; only `sql` takes its words from the family"
         raise scope.fail(message, raw.lines["say"])
@@ -255,7 +189,7 @@ def read_body(
     )
     question = read_question(raw, scope)
     if question is None:
-        gold = compile_steps(raw["gold"], scope, raw.lines["gold"], {TODAY} - scope.slots)
+        gold = compile_steps(raw["gold"], scope, {TODAY} - scope.slots)
     else:
         gold = question.steps(scope, raw.lines[question.key])
     _check_confirmations(raw, scope, user, gold, samples)
@@ -265,7 +199,7 @@ def read_body(
     )
     hint = _hint(raw, scope)
     _check_oracles(raw, scope, gates)
-    alternatives, transient = _read_alternatives(raw, scope, queries), _transient(raw, scope)
+    alternatives, transient = _read_alternatives(raw, scope, queries), raw.get("transient")
     for key, there in (("alternatives", bool(alternatives)), ("transient", transient == "forbid")):
         if there and find_gate(gates, "state") is None:
             raise scope.fail(
@@ -291,7 +225,7 @@ def read_body(
         transient=transient or rules.transient,
         uses=frozenset(used) & scope.slots,
         hint=hint,
-        difficulty=_difficulty(raw, scope),
+        difficulty=raw.get("difficulty"),
         honest_except=_honest_except(raw, scope),
     )
 
@@ -312,53 +246,28 @@ def unsubmitted(bodies: Sequence[Body]) -> list[str]:
 
 def _honest_except(raw: Map, scope: Scope) -> dict[str, str]:
     """The honest agents that a family excepts, each with its reason."""
-    honest = scope.part(raw, "honest", words_of(HonestWord))
-    excepted = scope.part(honest, "except")
+    excepted = scope.part(scope.part(raw, "honest"), "except")
     for name in excepted:
         try:
             HONEST_AGENTS.find(name)
         except PluginError as error:
             raise scope.fail(f"honest: {error}", excepted.lines[name]) from None
-        scope.text(excepted, name, "`honest: except:`")
     return dict(excepted)
-
-
-def _difficulty(raw: Map, scope: Scope) -> str | None:
-    """The `difficulty` of a family's tasks."""
-    word = raw.get("difficulty")
-    if word is not None and word not in DIFFICULTIES:
-        message = (
-            f"`difficulty` is {', '.join(DIFFICULTIES)}, not {word!r};"
-            f" {nearest(str(word), DIFFICULTIES)}"
-        )
-        raise scope.fail(message, raw.lines["difficulty"])
-    return word
 
 
 def _hint(raw: Map, scope: Scope) -> object:
     """The compiled text that follows the question in the request, as BIRD's `evidence` does."""
     if raw.get("hint") is None:
         return None
-    return scope.value(scope.text(raw, "hint", "a family"), "hint", raw.lines["hint"])
+    return scope.value(raw["hint"], "hint", raw.lines["hint"])
 
 
 def _compare(raw: Map, scope: Scope, queries: Queries) -> dict[str, object]:
     return read_compare(scope.part(raw, "compare"), queries.tables, scope.fail)
 
 
-def _transient(raw: Map, scope: Scope) -> str | None:
-    word = raw.get("transient")
-    if word is not None and (not isinstance(word, str) or word not in words_of(TransientWord)):
-        raise scope.fail(f"`transient` is allow or forbid, not {word!r}", raw.lines["transient"])
-    return word
-
-
 def _oracle(raw: Map, scope: Scope) -> dict[str, str]:
-    oracle = scope.part(raw, "oracle")
-    for name, query in oracle.items():
-        if not isinstance(query, str) or not query.strip():
-            raise scope.fail(f"oracle {name} must be one SQL query", oracle.lines[name])
-    return {name: query.strip().rstrip(";") for name, query in oracle.items()}
+    return {name: sql.strip().rstrip(";") for name, sql in scope.part(raw, "oracle").items()}
 
 
 def _check_oracles(raw: Map, scope: Scope, gates: Sequence[Gate]) -> None:

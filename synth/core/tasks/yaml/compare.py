@@ -4,12 +4,10 @@ answers.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 
 from envs.types import Table
-from synth.core.tasks.yaml.models import ColumnCompare, words_of
 from synth.core.tasks.yaml.scope import nearest
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.words import TABLE_COMPARE
@@ -20,41 +18,16 @@ _TEXT = re.compile("CHAR|TEXT|CLOB|DATE|TIME")
 Fail = Callable[[str, int | None], TaskError]
 
 
-def check_tolerance(rule: Map, line: int, fail: Fail) -> None:
-    """Raise for what is not ``{abs: x}``."""
-    bound = rule.get("abs")
-    if (
-        set(rule) != {"abs"}
-        or isinstance(bound, bool)
-        or not isinstance(bound, (int, float))
-        or not bound >= 0
-    ):
-        raise fail("a tolerance is {abs: x} with x a number of at least 0", line)
-    if not math.isfinite(bound):
-        raise fail(
-            "an infinite tolerance takes everything; write `ignore` for a column that does not"
-            " matter",
-            line,
-        )
-
-
 def read_compare(rules: Map, tables: Mapping[str, Table], fail: Fail) -> dict[str, object]:
     """``table.column`` or ``*.column`` -> exact, ignore, free_text or {abs: x}; ``table`` ->
     append_only.
     """
     for key, rule in rules.items():
         where = rules.lines[key]
-        if "." not in key:
-            if rule != TABLE_COMPARE:
-                raise fail(f"`{key}` names a table; the rule for a table is {TABLE_COMPARE}", where)
-        elif isinstance(rule, Map):
-            check_tolerance(rule, where, fail)
-        elif not isinstance(rule, str) or rule not in words_of(ColumnCompare):
-            raise fail(
-                f"unknown rule {rule!r}; {nearest(str(rule), words_of(ColumnCompare))}"
-                " or {abs: 0.01}",
-                where,
-            )
+        if "." not in key and rule != TABLE_COMPARE:
+            raise fail(f"`{key}` names a table; the rule for a table is {TABLE_COMPARE}", where)
+        if "." in key and rule == TABLE_COMPARE:
+            raise fail(f"`{key}` names a column; {TABLE_COMPARE} is a rule for a table", where)
         _check_target(key, rule, tables, where, fail)
     return {key: dict(rule) if isinstance(rule, Map) else rule for key, rule in rules.items()}
 

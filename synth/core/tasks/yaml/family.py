@@ -21,15 +21,11 @@ from synth.core.tasks.yaml.body import Body, WorldRules, read_body, read_world_r
 from synth.core.tasks.yaml.models import (
     STEP_WORDS,
     FamilyModel,
-    GroundModel,
-    SourceModel,
-    TasksModel,
-    keys_of,
+    RulesModel,
 )
 from synth.core.tasks.yaml.scope import Scope, nearest
-from synth.core.tasks.yaml.source_map import Map, Seq, load_yaml
+from synth.core.tasks.yaml.source_map import Map, load_yaml
 from synth.core.tasks.yaml.step_templates import CaseTemplate, tools_called
-from synth.core.tasks.yaml.words import FAMILY_ID, NAME
 from synth.errors import EmptyFamilyError, TaskError, raise_task_errors
 from synth.source import TaskFamily
 
@@ -102,8 +98,7 @@ def read_tasks(
     """
     scope, top = _read_top(file, tools)
     rules = read_world_rules(top, scope, queries)
-    entries = top.get("families")
-    if not isinstance(entries, Seq) or not entries:
+    if not (entries := top.get("families")):
         raise scope.fail(
             "needs `families`, a list with at least one family", top.lines.get("families", 1)
         )
@@ -111,10 +106,11 @@ def read_tasks(
     absent: dict[str, str] = {}
     unasked: dict[str, str] = {}
     errors: list[TaskError] = []
-    for index, entry in enumerate(entries):
+    for entry, line in zip(entries, entries.lines, strict=True):
         try:
-            raw = scope.mapping(entry, "a family", entries.lines[index], keys_of(FamilyModel))
-            families.append(_Reader(raw, universe, scope, queries, rules).family())
+            named = replace(scope, family=_id(entry))
+            named.check(entry, FamilyModel, "a family", line)
+            families.append(_Reader(entry, universe, named, queries, rules).family())
             if any(family.id == families[-1].id for family in families[:-1]):
                 raise families[-1].fail("two families have this id")
         except TaskError as error:
@@ -140,9 +136,16 @@ def read_rules(
 
 def _read_top(file: Path, tools: Mapping[str, Mapping[str, object]]) -> tuple[Scope, Map]:
     scope = Scope(str(file), tools=tools)
-    top = scope.mapping(load_yaml(file), "tasks.yaml", 1, keys_of(TasksModel))
+    top = load_yaml(file)
+    scope.check(top, RulesModel, "tasks.yaml", 1)
     check_tools(scope)
     return scope, top
+
+
+def _id(entry: object) -> str | None:
+    """The id of a family, if it has one."""
+    found: object = entry.get("id") if isinstance(entry, Map) else None
+    return found if isinstance(found, str) else None
 
 
 def check_tools(scope: Scope) -> None:
@@ -160,26 +163,13 @@ class _Reader:
     def __init__(
         self, raw: Map, universe: int, scope: Scope, queries: Queries, rules: WorldRules
     ) -> None:
-        name = scope.text(raw, "id", "a family")
-        if not FAMILY_ID.fullmatch(name):
-            raise scope.fail(
-                f"the id {name[:80]!r} must match {FAMILY_ID.pattern}", raw.lines["id"]
-            )
-        self.raw, self.universe, self.name = raw, universe, name
-        self.queries, self.rules = queries, rules
-        self.scope = replace(scope, family=name)
+        self.raw, self.universe, self.name = raw, universe, raw["id"]
+        self.queries, self.rules, self.scope = queries, rules, scope
 
     def family(self) -> Family:
         raw, scope = self.raw, self.scope
-        if not isinstance(raw.get("about", ""), str):
-            raise scope.fail("`about` is a text", raw.lines["about"])
-        self.check_source()
-        for key in ("ground", "user", "gold"):
-            if key not in raw and (key != "gold" or not has_question(raw)):
-                raise scope.fail(f"needs `{key}`", raw.line)
-        ground = scope.mapping(raw["ground"], "ground", raw.lines["ground"], keys_of(GroundModel))
-        sql = scope.text(ground, "sql", "ground").strip().rstrip(";")
-        key = scope.text(ground, "key", "ground")
+        ground = raw["ground"]
+        sql, key = ground["sql"].strip().rstrip(";"), ground["key"]
         line = ground.lines["sql"]
         rows = list(self.queries.distinct(sql, TaskError("", scope.file, line, self.name)).values())
         if not rows:
@@ -206,7 +196,7 @@ class _Reader:
             id=self.name,
             file=scope.file,
             line=raw.line,
-            about=raw.get("about", ""),
+            about=raw.get("about") or "",
             key=key,
             sql=sql,
             ground_line=ground.lines["sql"],
@@ -215,17 +205,6 @@ class _Reader:
             case_lines=raw["cases"].lines if cases else {},
             body=body,
         )
-
-    def check_source(self) -> None:
-        """Refuse a note on the family's origin that is not of its form."""
-        source = self.scope.part(self.raw, "source", keys_of(SourceModel))
-        if self.raw.get("source") is None:
-            return
-        self.scope.text(source, "model", "source")
-        attempts = source.get("attempts")
-        if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
-            line = source.lines.get("attempts", source.line)
-            raise self.scope.fail("source needs `attempts`, a number of at least 1", line)
 
     def check_answer(self, body: Body) -> None:
         """Refuse an answer, or a field of it, that no case hands in."""
@@ -274,8 +253,6 @@ class _Reader:
         out: dict[str, Domain] = {}
         for slot, domain in vary.items():
             line = vary.lines[slot]
-            if not NAME.fullmatch(slot):
-                raise scope.fail(f"the slot {slot!r} must match {NAME.pattern}", line)
             if slot in columns:
                 raise scope.fail(f"{slot!r} is a grounding column already", line)
 
@@ -295,15 +272,9 @@ class _Reader:
 
     def cases(self) -> dict[str, str]:
         scope, cases = self.scope, self.scope.part(self.raw, "cases")
-        if len(cases) == 1:
-            raise scope.fail("cases come in two or more", self.raw.lines["cases"])
-        for word, condition in cases.items():
+        for word in cases:
             if word in STEP_WORDS or word in scope.tools:
                 raise scope.fail(
                     f"a case cannot be named {word!r}: the word is taken", cases.lines[word]
-                )
-            if not isinstance(condition, str):
-                raise scope.fail(
-                    f"case {word}: its condition is SQL over the grounding", cases.lines[word]
                 )
         return dict(cases)

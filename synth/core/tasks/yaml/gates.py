@@ -13,16 +13,9 @@ from envs.world.loader import World
 from envs.world.world_file import NOT_PERSONAL
 from synth.core.tasks.yaml.answer import field_rule
 from synth.core.tasks.yaml.base import Question
-from synth.core.tasks.yaml.models import (
-    ReadsGateModel,
-    ReplyModel,
-    SaysModel,
-    Talk,
-    keys_of,
-    words_of,
-)
+from synth.core.tasks.yaml.models import GateModel, keys_of
 from synth.core.tasks.yaml.scope import Scope, nearest
-from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import CallTemplate, StepTemplate, every_template
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.tasks.yaml.words import SUBMIT_SQL
@@ -67,16 +60,12 @@ def _reply_gate(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
         {step.tool for step in every_template(judged.gold) if isinstance(step, CallTemplate)}
     )
     options: dict[str, Json] = {"acts": acts}
-    value = raw.get("reply")
-    if value is None:
-        return [Gate("reply", options)]
-    line = raw.lines["reply"]
-    given = scope.mapping(value, "reply", line, keys_of(ReplyModel))
+    given = scope.part(raw, "reply")
     for key in ("must", "never", "forbid"):
         if given.get(key) is not None:
             options[key] = scope.texts(given[key], f"reply {key}", given.lines[key])
     if given.get("unjudged") is not None:
-        options["unjudged"] = scope.text(given, "unjudged", "reply")
+        options["unjudged"] = given["unjudged"]
     return [Gate("reply", options)]
 
 
@@ -90,8 +79,6 @@ def _listed_gates(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
         answer = [Gate("answer")] if "submit" in judged.steps else []
         return [Gate("state"), *answer]
     line = raw.lines["gates"]
-    if not isinstance(entries, Seq) or not entries:
-        raise scope.fail("gates must be a list", line)
     gates: list[Gate] = []
     for entry, where in zip(entries, entries.lines, strict=True):
         name, value = _name_and_options(entry, scope, where)
@@ -149,10 +136,12 @@ def _options(name: str, value: Json, scope: Scope, judged: Judged, line: int) ->
                 "the gate `state` takes no options; `compare` says how columns compare", line
             )
         return None
+    if value is None and name in keys_of(GateModel) - {"answer"} - set(QUESTIONS.builtin):
+        raise scope.fail(f"the gate `{name}` needs options", line)
     if name == "says":
         return _says_gate(value, scope, line)
     if name == "reads_only":
-        return _reads_gate(value, scope, line)
+        return cast("Map", value).copy()
     if name == "reply":
         message = (
             "every family has the gate `reply`: its options are under the family's key `reply`"
@@ -165,16 +154,7 @@ def _options(name: str, value: Json, scope: Scope, judged: Judged, line: int) ->
     return _call_gate(name, value, scope, line)
 
 
-def _reads_gate(value: Json, scope: Scope, line: int) -> Json:
-    given = scope.mapping(value, "reads_only", line, keys_of(ReadsGateModel))
-    most = given.get("at_most")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise scope.fail(f"reads_only at_most: a number of calls, not {most!r}", line)
-    return {"at_most": most}
-
-
-def _says_gate(value: Json, scope: Scope, line: int) -> Json:
-    phrases = scope.mapping(value, "says", line, keys_of(SaysModel))
+def _says_gate(phrases: Json, scope: Scope, line: int) -> Json:
     if not phrases:
         raise scope.fail("the gate `says` needs `all` or `none`, phrases of the last reply", line)
     return {
@@ -183,36 +163,31 @@ def _says_gate(value: Json, scope: Scope, line: int) -> Json:
 
 
 def _no_write_before_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
-    words = _listed(value)
-    talk = words_of(Talk)
-    if not words or any(word not in talk for word in map(str, words)):
-        raise scope.fail(f"no_write_before takes a list of {' and '.join(sorted(talk))}", line)
-    if idle := [word for word in words if word not in judged.steps]:
+    if idle := [word for word in value if word not in judged.steps]:
         raise scope.fail(
             f"no_write_before names {idle[0]!r}, and gold has no `{idle[0]}` step", line
         )
-    return words
+    return list(value)
 
 
 def _call_gate(name: str, value: Json, scope: Scope, line: int) -> Json:
     """The tools of `required_calls` and `forbidden_calls`."""
-    tools = _listed(value)
-    if not tools:
-        raise scope.fail(f"{name} takes a list of tools; known are {', '.join(scope.tools)}", line)
-    if unknown := [tool for tool in map(str, tools) if tool not in scope.tools]:
+    if unknown := [tool for tool in value if tool not in scope.tools]:
         raise scope.fail(
             f"{name} takes a list of tools, and {unknown[0]!r} is none;"
             f" {nearest(unknown[0], scope.tools)}",
             line,
         )
-    return tools
+    return list(value)
 
 
 def read_lookups(top: Map, scope: Scope) -> Mapping[str, Json]:
     """The key `read_before` of a world, the options of the gate of that name."""
-    raw = scope.part(top, "read_before", scope.tools)
+    raw = scope.part(top, "read_before")
     for tool in raw:
-        where, reads = raw.lines[tool], _listed(raw[tool])
+        where, reads = raw.lines[tool], raw[tool]
+        if tool not in scope.tools:
+            raise scope.fail(f"read_before: no tool {tool!r}; {nearest(tool, scope.tools)}", where)
         known = scope.tools[tool].get("properties", {})
         for lookup in (one for read in reads for one in _listed(read) or [read]):
             name, argument = _name_and_options(lookup, scope, where)
@@ -220,8 +195,6 @@ def read_lookups(top: Map, scope: Scope) -> Mapping[str, Json]:
                 if word is not None and word not in choices:
                     message = f"read_before {tool}: no {'tool' if word == name else 'argument'}"
                     raise scope.fail(f"{message} {word!r}; {nearest(str(word), choices)}", where)
-        if not reads:
-            raise scope.fail(f"read_before {tool} takes a list of tools that read", where)
     return json.loads(json.dumps(raw))
 
 
@@ -238,7 +211,10 @@ def _answer_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
     if value is None:
         return None
     out: dict[str, str] = {}
-    for name, wanted in scope.mapping(value, "answer gate", line, judged.answer).items():
+    for name, wanted in value.items():
+        if name not in judged.answer:
+            message = f"answer gate: no field {name!r}; {nearest(name, judged.answer)}"
+            raise scope.fail(message, value.lines[name])
         source = wanted
         if isinstance(wanted, Map) and len(wanted) == 1:
             rule, source = next(iter(wanted.items()))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, cast
 
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
 from synth.core.foundation.suggestions import nearest as nearest_word
-from synth.core.tasks.yaml.source_map import Map
+from synth.core.foundation.validation_messages import choices_of, wanted
+from synth.core.tasks.yaml.source_map import Map, Seq
 from synth.core.tasks.yaml.template import Unknown, compile_sql, compile_value
 from synth.errors import TaskError
 
@@ -20,6 +25,56 @@ def nearest(word: str, known: Collection[str]) -> str:
         if close is not None
         else f"known are {', '.join(sorted(known)) or 'none'}"
     )
+
+
+UNKNOWN_KEY = "unknown_key"
+"""The type of the error for a key that a mapping does not have."""
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _problem(error: ErrorDetails, value: object, what: str, line: int) -> tuple[str, int]:
+    """An error in words, with its line."""
+    path: list[str] = []
+    here: Any = value
+    for part in error["loc"]:
+        if isinstance(here, Map) and part in here:
+            path.append(str(part))
+        elif not (isinstance(here, Seq) and isinstance(part, int)):
+            continue
+        owned = cast("Any", here)
+        line, here = owned.lines[part], owned[part]
+    owner = " ".join(path)
+    if error["type"] == UNKNOWN_KEY:
+        key, near = (error.get("ctx", {})[name] for name in ("key", "near"))
+        cut = "; a text with a comma needs quotes between braces"
+        cut = cut if here[key] is None and " " in key else ""
+        return f"{owner or what} has no key {key!r}; {near}{cut}", cast("Map", here).lines[key]
+    if error["type"] == "missing":
+        return f"{owner or what} needs `{error['loc'][-1]}`", cast("Map", here).line
+    if error["loc"][-1:] == ("[key]",):
+        return f"the name {path[-1]!r} must {_demand(error)}", line
+    return f"{f'`{owner}`' if owner else what} must {_demand(error)}", line
+
+
+def _demand(error: ErrorDetails) -> str:
+    """What a value must be, behind "must", and what it is."""
+    context, shown = error.get("ctx", {}), repr(error["input"])[:80]
+    if error["type"] == "too_short":
+        return f"have {context['min_length']} or more entries"
+    if error["type"] == "too_long":
+        return f"have {context['max_length']} or fewer entries"
+    if "pattern" in context:
+        return f"match {context['pattern']}, not {shown}"
+    kinds = context.get("expected_tags", "").replace("'", "").replace(", ", " or ")
+    close = None
+    if error["type"] == "literal_error":
+        close = nearest_word(str(error["input"]), choices_of(error))
+    near = f"; did you mean {close!r}?" if close else ""
+    return f"be {wanted(error) or kinds or error['msg']}, not {shown}{near}"
 
 
 @dataclass(frozen=True)
@@ -45,36 +100,19 @@ class Scope:
     def fail(self, message: str, line: int | None) -> TaskError:
         return TaskError(message, self.file, line, self.family)
 
-    def mapping(
-        self, value: object, what: str, line: int, known: Collection[str] | None = None
-    ) -> Map:
-        """The value if it is a mapping, with none but the known keys."""
-        if not isinstance(value, Map):
-            raise self.fail(f"{what} must be a mapping", line)
-        for key in value:
-            if known is not None and key not in known:
-                cut = (
-                    "; a text with a comma needs quotes between braces"
-                    if value[key] is None and " " in key
-                    else ""
-                )
-                raise self.fail(
-                    f"{what} has no key {key!r}; {nearest(key, known)}{cut}", value.lines[key]
-                )
-        return value
+    def check(self, value: object, kind: Any, what: str, line: int) -> None:
+        """Raise :class:`~synth.errors.TaskError` for the first place, by line, at which a value is
+        not of a type; ``what`` names the value.
+        """
+        try:
+            _adapter(kind).validate_python(value)
+        except ValidationError as error:
+            found = [_problem(one, value, what, line) for one in error.errors(include_url=False)]
+            raise self.fail(*min(found, key=lambda problem: problem[1])) from None
 
-    def part(self, owner: Map, key: str, known: Collection[str] | None = None) -> Map:
+    def part(self, owner: Map, key: str) -> Map:
         """The mapping under a key, empty where there is none."""
-        if owner.get(key) is None:
-            return Map()
-        return self.mapping(owner[key], key, owner.lines[key], known)
-
-    def text(self, owner: Map, key: str, what: str) -> str:
-        """The text under a key that must be there."""
-        value = owner.get(key)
-        if not isinstance(value, str) or not value.strip():
-            raise self.fail(f"{what} needs `{key}`, a text", owner.lines.get(key, owner.line))
-        return value
+        return owner[key] if owner.get(key) is not None else Map()
 
     def texts(
         self, value: object, what: str, line: int, saved: Collection[str] | None = None
@@ -83,8 +121,6 @@ class Scope:
         only.
         """
         texts = cast("list[object]", value) if isinstance(value, list) else [value]
-        if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-            raise self.fail(f"`{what}` is a text, or a list of texts", line)
         return [self.value(text, what, line, saved) for text in texts]
 
     def value(

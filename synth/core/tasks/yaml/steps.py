@@ -11,10 +11,10 @@ import jsonpath
 from envs.tools.sql import BUILTIN
 from synth.core.tasks.yaml.conditions import compile_conditions
 from synth.core.tasks.yaml.json_path import CompiledPath, joined_path, singular
-from synth.core.tasks.yaml.models import STEP_WORDS
+from synth.core.tasks.yaml.models import STEP_WORDS, Steps
 from synth.core.tasks.yaml.saves import COMPUTED, Save, is_path
 from synth.core.tasks.yaml.scope import Scope, nearest
-from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import (
     AskTemplate,
     BranchTemplate,
@@ -42,22 +42,16 @@ _LONE = frozenset({"submit", "then"})
 """What comes once in a solution, hence never in a loop."""
 
 
-def compile_steps(
-    raw: Json, scope: Scope, line: int, saved: set[str], what: str = "gold"
-) -> list[StepTemplate]:
+def compile_steps(raw: Json, scope: Scope, saved: set[str]) -> list[StepTemplate]:
     """Compile a list of steps; ``saved`` grows by the names that they save.
 
     Raises :class:`~synth.errors.TaskError` with the line of the first mistake.
     """
-    if not isinstance(raw, Seq) or not raw:
-        raise scope.fail(f"{what} must be a list of steps", line)
     return [_compile(step, scope, line, saved) for step, line in zip(raw, raw.lines, strict=True)]
 
 
-def _action(step: Json, scope: Scope, line: int) -> str:
+def _action(step: Map, scope: Scope, line: int) -> str:
     """The one key of a step that says what it does."""
-    if not isinstance(step, Map):
-        raise scope.fail(f"a step is a mapping such as `say: ...`, not {step!r}", line)
     if "if" in step:
         return "if"
     actions = [key for key in step if key not in {"save", "fails"}]
@@ -78,7 +72,7 @@ def _action(step: Json, scope: Scope, line: int) -> str:
 
 def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTemplate:
     action = _action(step, scope, line)
-    value = step[action]
+    value: Any = step[action]
     if action == "say":
         return SayTemplate(Phrasing(scope.texts(value, "say", line, saved)))
     if action == "ask":
@@ -98,16 +92,16 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTempla
     if action == "for_each":
         return _for_each(value, scope, saved, line)
     if action in scope.cases:
-        return CaseTemplate(action, compile_steps(value, scope, line, set(saved), f"`{action}`"))
+        scope.check(value, Steps, action, line)
+        return CaseTemplate(action, compile_steps(value, scope, set(saved)))
     return _call(step, action, scope, saved, line)
 
 
 def _sequel(value: Json, scope: Scope, line: int) -> FollowUpTemplate:
-    number = isinstance(value, int) and not isinstance(value, bool)
-    if not number or not 0 <= value < len(scope.later):
+    if (number := cast("int", value)) >= len(scope.later):
         known = f"0 to {len(scope.later) - 1}" if scope.later else "none: the user has no `then`"
         raise scope.fail(f"`then` takes the number of a follow-up ({known}), not {value!r}", line)
-    return FollowUpTemplate(value, scope.later[value])
+    return FollowUpTemplate(number, scope.later[number])
 
 
 def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:
@@ -122,13 +116,9 @@ def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:
 
 
 def _ask(value: Json, scope: Scope, line: int) -> AskTemplate:
-    topics = cast("list[Json]", value) if isinstance(value, list) else [value]
-    if (
-        not topics
-        or not all(isinstance(topic, str) for topic in topics)
-        or len(set(topics)) != len(topics)
-    ):
-        raise scope.fail("`ask` takes a topic of the user's `knows`, or a list of topics", line)
+    topics = cast("list[str]", value) if isinstance(value, list) else [value]
+    if len(set(topics)) != len(topics):
+        raise scope.fail("`ask` names a topic twice", line)
     if unknown := [topic for topic in topics if topic not in scope.topics]:
         raise scope.fail(
             f"the user knows nothing of {unknown[0]!r}; {nearest(unknown[0], scope.topics)}", line
@@ -137,13 +127,6 @@ def _ask(value: Json, scope: Scope, line: int) -> AskTemplate:
 
 
 def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> SubmitTemplate:
-    if not isinstance(value, Map):
-        raise scope.fail("`submit` takes a mapping of answer fields", line)
-    if not value:
-        raise scope.fail(
-            f"`submit` hands in nothing; `answer` has the fields {', '.join(sorted(scope.fields))}",
-            line,
-        )
     if not scope.fields:
         raise scope.fail(
             "`submit` needs `answer:` in the family, which says what its fields are", line
@@ -158,8 +141,8 @@ def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> SubmitTemp
 
 
 def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> LoopTemplate:
-    names = [key for key in value if key != "do"] if isinstance(value, Map) else []
-    if len(names) != 1 or "do" not in value:
+    names = [key for key in value if key != "do"]
+    if len(names) != 1:
         raise scope.fail("write `for_each: {name: $list, do: [steps]}`", line)
     over = scope.value(value[names[0]], "for_each", line, saved)
     if not NAME.fullmatch(names[0]):
@@ -167,7 +150,7 @@ def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> LoopTemp
     if names[0] in scope.slots:
         raise scope.fail(f"`for_each` would hide the slot {names[0]!r}: choose another name", line)
     inner = {*saved, names[0]}
-    steps = compile_steps(value["do"], scope, value.lines["do"], inner, "`do`")
+    steps = compile_steps(value["do"], scope, inner)
     if lone := [step.do for step in every_template(steps) if step.do in _LONE]:
         raise scope.fail(f"`{lone[0]}` comes once, not in a loop", value.lines["do"])
     return LoopTemplate(names[0], over, steps, line)
@@ -177,17 +160,15 @@ def _branch(step: Map, scope: Scope, saved: set[str], line: int) -> BranchTempla
     """A conditional step. Names that both branches save are known after it."""
     if extra := [key for key in step if key not in {"if", "do", "else"}]:
         raise scope.fail(f"`if` has `do` and `else` beside it, not `{extra[0]}`", line)
-    if "do" not in step:
+    if step.get("do") is None:
         raise scope.fail('write `if: "$saved == {slot}"` and `do: [steps]` below it', line)
     conditions = compile_conditions(step["if"], scope, step.lines["if"], saved)
     branches: list[list[StepTemplate]] = []
     names: list[set[str]] = []
     for key in ("do", "else"):
         inner = set(saved)
-        if key in step:
-            branches.append(
-                compile_steps(step[key], scope, step.lines[key], inner, f"`{key}` of `if`")
-            )
+        if step.get(key) is not None:
+            branches.append(compile_steps(step[key], scope, inner))
         names.append(inner)
     saved |= names[0] & names[1]
     return BranchTemplate(conditions, branches[0], branches[1] if branches[1:] else (), line)
@@ -214,8 +195,6 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Cal
         key: _argument(name, key, value, scope, saved, line) for key, value in given.items()
     }
     fails = step.get("fails")
-    if fails is not None and not isinstance(fails, str):
-        raise scope.fail("`fails` names one error category", step.lines["fails"])
     if fails is None and (
         left := [item for item in scope.tools[name].get("required", ()) if item not in given]
     ):
@@ -234,14 +213,10 @@ def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], 
 
 
 def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Save]:
-    save: Json = step["save"] if step.get("save") is not None else Map()
-    if not isinstance(save, Map):
-        raise scope.fail("`save` takes a mapping of names to JSONPaths", step.lines["save"])
+    save = scope.part(step, "save")
     saves: dict[str, Save] = {}
     for target, path in save.items():
         where = save.lines[target]
-        if not NAME.fullmatch(target):
-            raise scope.fail(f"the name {target!r} must match {NAME.pattern}", where)
         if target in scope.slots:
             raise scope.fail(f"`save` would hide the slot {target!r}: choose another name", where)
         saves[target] = _save(path, scope, saved, where)
@@ -252,7 +227,7 @@ def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Save]:
 def _save(raw: Json, scope: Scope, saved: set[str], line: int) -> Save:
     """A JSONPath, or a value computed from JSONPaths, saved names and slots."""
     if not isinstance(raw, Map):
-        return _path(str(raw), scope, saved, line)
+        return _path(cast("str", raw), scope, saved, line)
     words = list(raw)
     if len(words) != 1 or words[0] not in COMPUTED:
         odd = next((word for word in words if word not in COMPUTED), "")

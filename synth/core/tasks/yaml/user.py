@@ -10,19 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from synth.core.foundation.hashing import derive_seed
-from synth.core.tasks.yaml.models import (
-    ConsentModel,
-    SequelModel,
-    SequelWord,
-    TopicModel,
-    UserModel,
-    keys_of,
-    words_of,
-)
+from synth.core.tasks.yaml.models import SequelWord
 from synth.core.tasks.yaml.scope import Scope, nearest
-from synth.core.tasks.yaml.source_map import Map, Seq
+from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.template import fill, text_of
-from synth.core.tasks.yaml.words import NAME
 from synth.user import Consent, FollowUp, Topic, UserRole
 
 YES = ("Yes, please go ahead.",)
@@ -199,19 +190,17 @@ def _lists(value: object) -> Any:
 
 def read_user(raw: Map, scope: Scope) -> UserText:
     """Parse a family's `user`."""
-    user = scope.mapping(raw["user"], "user", raw.lines["user"], keys_of(UserModel))
-    says = scope.texts(user.get("says"), "says", user.lines.get("says", user.line))
+    user = raw["user"]
+    says = scope.texts(user["says"], "says", user.lines["says"])
     knows = {
         name: _topic(name, topic, user, scope) for name, topic in scope.part(user, "knows").items()
     }
     consents = _consents(user, scope)
     then = _sequels(user, scope)
-    if "persona" in user and not (knows or consents or then):
+    if user.get("persona") is not None and not (knows or consents or then):
         message = "`persona` is for a user who answers: give `knows`, `agrees_if` or `then`"
         raise scope.fail(message, user.lines["persona"])
     signed_in = user.get("signed_in")
-    if signed_in is not None and not isinstance(signed_in, str):
-        raise scope.fail("`signed_in` is a text", user.lines["signed_in"])
     return UserText(
         says=says,
         signed_in=None
@@ -226,56 +215,34 @@ def read_user(raw: Map, scope: Scope) -> UserText:
 
 def _sequels(user: Map, scope: Scope) -> list[SequelText]:
     """The user's follow-ups."""
-    if user.get("then") is None:
-        return []
-    line, entries = user.lines["then"], user["then"]
-    if not isinstance(entries, Seq) or not entries:
-        raise scope.fail("`then` is a list of follow-ups", line)
-    return [
-        _sequel(scope.mapping(entry, "then", where, keys_of(SequelModel)), where, scope)
-        for entry, where in zip(entries, entries.lines, strict=True)
-    ]
+    return [_sequel(entry, scope) for entry in user.get("then") or ()]
 
 
-def _sequel(raw: Map, line: int, scope: Scope) -> SequelText:
-    when: object = raw.get("when", "done")
-    if not isinstance(when, str) or when not in words_of(SequelWord):
-        message = f"`when` is proposed, done or refused, not {when!r}"
-        raise scope.fail(f"{message}; {nearest(str(when), words_of(SequelWord))}", line)
-    says = scope.texts(raw.get("says"), "says", raw.lines.get("says", line))
+def _sequel(raw: Map, scope: Scope) -> SequelText:
+    says = scope.texts(raw["says"], "says", raw.lines["says"])
     knows = {
         name: _topic(name, topic, raw, scope) for name, topic in scope.part(raw, "knows").items()
     }
-    return SequelText(cast("SequelWord", when), says, knows, _consents(raw, scope))
+    return SequelText(raw.get("when") or "done", says, knows, _consents(raw, scope))
 
 
 def _consents(owner: Map, scope: Scope) -> list[ConsentText]:
     """The conditions under `agrees_if`: one, or a list."""
-    if "agrees_if" not in owner:
-        return []
-    line, raw = owner.lines["agrees_if"], owner["agrees_if"]
-    entries = list(zip(raw, raw.lines, strict=True)) if isinstance(raw, Seq) else [(raw, line)]
-    if not entries:
-        raise scope.fail("`agrees_if` is a condition of consent, or a list of them", line)
-    return [_consent(entry, where, scope) for entry, where in entries]
+    raw = owner.get("agrees_if") or ()
+    return [_consent(entry, scope) for entry in ([raw] if isinstance(raw, Map) else raw)]
 
 
 def _texts(owner: Map, key: str, what: str, scope: Scope) -> list[object]:
-    return scope.texts(owner[key], what, owner.lines[key]) if key in owner else []
+    return [] if owner.get(key) is None else scope.texts(owner[key], what, owner.lines[key])
 
 
 def _topic(name: str, raw: object, user: Map, scope: Scope) -> TopicText:
     line = user["knows"].lines[name]
-    if not NAME.fullmatch(name):
-        raise scope.fail(f"the topic {name!r} must match {NAME.pattern}", line)
     if not isinstance(raw, Map):
         return TopicText(scope.texts(raw, f"knows {name}", line), [_default_question([name])])
-    entry = scope.mapping(raw, f"knows {name}", line, keys_of(TopicModel))
-    if "says" not in entry:
-        raise scope.fail(f"knows {name} needs `says`, what the user tells", line)
-    words = _texts(entry, "words", f"words of {name}", scope)
-    asked = _texts(entry, "asked", f"asked of {name}", scope)
-    says = _texts(entry, "says", f"says of {name}", scope)
+    words = _texts(raw, "words", f"words of {name}", scope)
+    asked = _texts(raw, "asked", f"asked of {name}", scope)
+    says = _texts(raw, "says", f"says of {name}", scope)
     return TopicText(says, asked or [_default_question([name])], words)
 
 
@@ -290,10 +257,7 @@ def question(topics: Sequence[str], asked: Mapping[str, str]) -> str:
     return " ".join([*own, _default_question(usual)] if usual else own)
 
 
-def _consent(entry: object, line: int, scope: Scope) -> ConsentText:
-    raw = scope.mapping(entry, "agrees_if", line, keys_of(ConsentModel))
-    if "mentions" not in raw:
-        raise scope.fail("agrees_if needs `mentions`, what the agent has to restate", line)
+def _consent(raw: Map, scope: Scope) -> ConsentText:
     mentions = _texts(raw, "mentions", "mentions", scope)
     declines: dict[str | None, Sequence[object]] = {}
     if isinstance(raw.get("declines"), Map):
@@ -304,7 +268,7 @@ def _consent(entry: object, line: int, scope: Scope) -> ConsentText:
                     f"declines: unknown case {case!r}; {nearest(case, scope.cases)}", where
                 )
             declines[case] = scope.texts(texts, f"declines {case}", where)
-    elif "declines" in raw:
+    elif raw.get("declines") is not None:
         declines[None] = _texts(raw, "declines", "declines", scope)
     says = _texts(raw, "says", "agrees_if says", scope) or YES
     act, never = _texts(raw, "act", "act", scope), _texts(raw, "never", "never", scope)
@@ -313,15 +277,13 @@ def _consent(entry: object, line: int, scope: Scope) -> ConsentText:
 
 def _covers(raw: Map, scope: Scope) -> list[str]:
     """The tools that a yes licenses."""
-    value: object = raw.get("covers")
-    if value is None:
-        return []
-    tools = cast("list[object]", value) if isinstance(value, list) else [value]
+    value: Any = raw.get("covers") or []
+    tools: list[str] = [value] if isinstance(value, str) else value
     for tool in tools:
         if tool not in scope.tools:
-            message = f"covers: unknown tool {tool!r}; {nearest(str(tool), scope.tools)}"
+            message = f"covers: unknown tool {tool!r}; {nearest(tool, scope.tools)}"
             raise scope.fail(message, raw.lines["covers"])
-    return [str(tool) for tool in tools]
+    return list(tools)
 
 
 def unmentioned(

@@ -122,19 +122,23 @@ MISTAKES = [
     (
         "  difficulty: moderate",
         "  difficulty: medium",
-        "`difficulty` is simple, moderate, challenging, not 'medium'",
+        "`difficulty` must be simple or moderate or challenging, not 'medium'",
     ),
     ("  difficulty: moderate", "  gates: [state]", "the gates leave out `sql`"),
-    ("  difficulty: moderate", "  gates: [{sql: {rows: sack}}]", "sql rows: known are bag, set"),
+    (
+        "  difficulty: moderate",
+        "  gates: [{sql: {rows: sack}}]",
+        "`gates sql rows` must be bag or set, not 'sack'",
+    ),
     (
         "  difficulty: moderate",
         "  gates: [{sql: {databases: -1}}]",
-        "sql databases: a whole number from 0 to 16",
+        "`gates sql databases` must be at least 0, not -1",
     ),
     (
         "  difficulty: moderate",
         "  gates: [{sql: {tolerance: 7}}]",
-        "sql tolerance: a number from 0 to 1",
+        "`gates sql tolerance` must be less than 1.0, not 7",
     ),
     (
         "  difficulty: moderate",

@@ -127,24 +127,27 @@ class TestGood:
             "visits.made_at: ignore",
             "visits.made_at: ingore",
             2,
-            "unknown rule 'ingore'; did you mean 'ignore'?",
+            "`compare visits.made_at` must be exact or ignore or free_text, not",
         ),
-        ("visits.made_at: ignore", "visits.made_at: [ignore]", 2, "unknown rule ['ignore']"),
         (
             "visits: append_only",
             "visits: ignore",
             2,
             "`visits` names a table; the rule for a table is append_only",
         ),
-        ('"*.cost": {abs: 0.01}', '"*.cost": {abs: -1}', 20, "a tolerance is {abs: x}"),
-        ('"*.cost": {abs: 0.01}', '"*.cost": {rel: 1}', 20, "a tolerance is {abs: x}"),
+        (
+            '"*.cost": {abs: 0.01}',
+            '"*.cost": {abs: -1}',
+            20,
+            "`compare *.cost abs` must be at least 0.0, not -1",
+        ),
         (
             "  about: Write",
             "  abuot: Write",
             5,
             "a family has no key 'abuot'; did you mean 'about'?",
         ),
-        ("- id: pulse", "- id: [pulse]", 4, "a family needs `id`, a text"),
+        ("- id: pulse", "- id: [pulse]", 4, "`id` must be text, not ['pulse']"),
         ("- id: allowed", "- id: pulse", 14, "two families have this id"),
         (
             "  user: {says: [",
@@ -158,12 +161,6 @@ class TestGood:
             6,
             "did you mean 'patient_id'?",
         ),
-        (
-            "ground: {key: patient_id, sql:",
-            "ground: {key: patient_id, sqll:",
-            6,
-            "ground has no key 'sqll'; did you mean 'sql'?",
-        ),
         ("FROM patients;", "FROM patient;", 6, "the query fails"),
         ("vary: {bpm: {int", "vary: {name: {int", 7, "'name' is a grounding column already"),
         ("{int: [55, 110]}", "{int: [110, 55]}", 7, "vary bpm: the range is empty"),
@@ -171,7 +168,7 @@ class TestGood:
             "{int: [55, 110]}",
             "{itn: [55, 110]}",
             7,
-            "vary bpm: unknown kind 'itn'; take one of int, float",
+            "`vary bpm` must be one of int, float, choice, date, sql, fake, such as",
         ),
         (
             '"{bpm} for {name}"',
@@ -184,7 +181,7 @@ class TestGood:
             'says: ["{bpm} for {name}", "{name}: {bpm}"]',
             "says: []",
             8,
-            "`says` is a text, or a list of texts",
+            "`user says` must have 1 or more entries",
         ),
         (
             '{says: "May {name}?"}',
@@ -241,32 +238,20 @@ class TestGood:
             12,
             "`pdi` is neither a slot nor saved by an earlier step",
         ),
-        (", refuse: patient_id <= 5}", "}", 18, "cases come in two or more"),
+        (", refuse: patient_id <= 5}", "}", 18, "`cases` must have 2 or more entries"),
         ("cases: {allow:", "cases: {say:", 18, "a case cannot be named 'say': the word is taken"),
         ("cases: {allow:", "cases: {find:", 18, "a case cannot be named 'find': the word is taken"),
         (
             "cases: {allow: patient_id > 5",
             "cases: {allow: 5",
             18,
-            "case allow: its condition is SQL",
+            "`cases allow` must be text, not 5",
         ),
         (
             "decision: {type: string",
             "decision: {type: strnig",
             22,
-            "unknown type 'strnig'; did you mean 'string'?",
-        ),
-        (
-            "decision: {type: string",
-            "decision: {type: [string]",
-            22,
-            "answer decision: unknown type ['string']",
-        ),
-        (
-            "enum: [allowed, refused]",
-            "enum: allowed",
-            22,
-            "answer decision: enum must be a list of values",
+            "`answer decision type` must be string or integer or number or boolean or",
         ),
         (
             "description: What it is.",
@@ -274,21 +259,13 @@ class TestGood:
             22,
             "answer decision has no key 'descripton'; did you mean",
         ),
-        (", description: What it is.", "", 22, "answer decision needs `description`, a text"),
-        (
-            "items: integer",
-            "items: array",
-            23,
-            "answer days: items must be a scalar type, not 'array'",
-        ),
-        ("items: integer", "items: [integer]", 23, "answer days: items must be a scalar type"),
+        (", description: What it is.", "", 22, "answer decision needs `description`"),
         (
             "compare: set}",
             "compare: sets}",
             23,
-            "answer days: unknown compare 'sets'; did you mean 'set'?",
+            "`answer days compare` must be exact or text or set or bag, not 'sets'; did",
         ),
-        ("compare: set}", "compare: [set]}", 23, "answer days: unknown compare ['set']"),
         (
             "description: How much., compare: {abs: 0.5}",
             "description: x, compare: set",
@@ -311,7 +288,7 @@ class TestGood:
             'oracle: {days: "SELECT day FROM days WHERE patient_id = :patient_id"}',
             "oracle: {days: 5}",
             25,
-            "one SQL query",
+            "`oracle days` must be text, not 5",
         ),
         (
             "submit: {decision: allowed",
@@ -325,8 +302,18 @@ class TestGood:
             29,
             "gates: unknown reward 'sate'; did you mean state?",
         ),
-        ("gates: [state, {answer", "gates: [[state], {answer", 29, "unknown gate ['state']"),
-        ("{required_calls: [find]}]", "{required_calls: [find], answer: 1}]", 29, "unknown gate {"),
+        (
+            "gates: [state, {answer",
+            "gates: [[state], {answer",
+            29,
+            "`gates` must be text or a mapping, not ['state']",
+        ),
+        (
+            "{required_calls: [find]}]",
+            "{required_calls: [find], answer: 1}]",
+            29,
+            "`gates answer` must be a mapping, not 1",
+        ),
         (
             "{answer: {days: $oracle.days}}",
             "{answer: {dyas: $oracle.days}}",
@@ -347,15 +334,9 @@ class TestGood:
         ),
         (
             "{required_calls: [find]}",
-            "{required_calls: [[find]]}",
-            29,
-            "required_calls takes a list of tools",
-        ),
-        (
-            "{required_calls: [find]}",
             "{required_calls: find}",
             29,
-            "required_calls takes a list of tools",
+            "`gates required_calls` must be a list, not 'find'",
         ),
         (
             "gates: [state, {answer: {days: $oracle.days}}, {required_calls: [find]}]",
@@ -403,11 +384,15 @@ class TestGood:
             "unknown column 'cots'; did you mean 'cost'?",
         ),
         ("{abs: 0.5}", "{abs: 1e999}", 24, "a number must be finite"),
-        ("- id: pulse", "- id: pulse/rate", 4, "the id 'pulse/rate' must match"),
+        ("- id: pulse", "- id: pulse/rate", 4, "`id` must match"),
         ("- id: pulse", f"- id: {'x' * 65}", 4, "must match"),
-        ("about: Write a heart rate down.", "about: [Write]", 5, "`about` is a text"),
         ("vary: {bpm:", "vary: {day: {int: [1, 3]}, bpm:", 7, "the slot 'day' is used nowhere"),
-        ("vary: {bpm:", "vary: {b pm: {int: [1, 3]}, bpm:", 7, "the slot 'b pm' must match"),
+        (
+            "vary: {bpm:",
+            "vary: {b pm: {int: [1, 3]}, bpm:",
+            7,
+            "the name 'b pm' must match ^[A-Za-z_]\\w*$,",
+        ),
         (
             "{int: [55, 110]}",
             '{choice: [{"$": pid}]}',
@@ -415,6 +400,10 @@ class TestGood:
             "a key in a choice must not begin with $",
         ),
         ("{int: [55, 110]}", "{float: [1, 2, 1e-17]}", 7, "the step is too small"),
+        ("{int: [55, 110]}", "{int: [1, true]}", 7, "`vary bpm int` must be a whole number"),
+        ("{int: [55, 110]}", "{int: [5]}", 7, "`vary bpm int` must have 2 or more entries"),
+        ("{int: [55, 110]}", "{fake: name, conut: 3}", 7, "vary bpm has no key 'conut'; did"),
+        ("{int: [55, 110]}", "{int: [1, 2], choice: [1]}", 7, "vary bpm has no key 'choice'"),
         ("{int: [55, 110]}", "{choice: [!!binary aGk=]}", 7, "the tag !!binary has no place here"),
         ("{int: [55, 110]}", "{choice: [123456789012345678901]}", 7, "does not fit into 64 bits"),
         ("{int: [55, 110]}", '{choice: ["\\ud800"]}', 7, "Unicode character"),
@@ -436,7 +425,7 @@ class TestGood:
             22,
             "must be of type string",
         ),
-        ("    days: {type: array", '    "da ys": {type: array', 23, "a field's name must match"),
+        ("    days: {type: array", '    "da ys": {type: array', 23, "the name 'da ys' must match"),
         (
             "oracle: {days:",
             "oracle: {dose_: SELECT 1, days:",
@@ -500,7 +489,7 @@ def test_what_a_family_cannot_do_without(parsed: Any, key: str):
         " {says: Hi}\n  gold: [{say: x}]\n"
     )
     lines = [each for each in text.splitlines() if not each.startswith(f"  {key}:")]
-    with pytest.raises(TaskError, match=f"tasks.yaml:2: family pulse: needs `{key}`"):
+    with pytest.raises(TaskError, match=f"tasks.yaml:2: family pulse: a family needs `{key}`"):
         parsed("\n".join(lines))
 
 
@@ -510,7 +499,7 @@ def test_what_a_family_cannot_do_without(parsed: Any, key: str):
         ("", "tasks.yaml must be a mapping"),
         ("- a", "tasks.yaml must be a mapping"),
         ("families: []", "needs `families`, a list with at least one family"),
-        ("families: {id: x}", "needs `families`, a list with at least one family"),
+        ("families: {id: x}", "`families` must be a list"),
         ("families: [pulse]", "a family must be a mapping"),
         ("? [a]\n: b", "a key must be text"),
         (

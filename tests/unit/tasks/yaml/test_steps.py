@@ -11,6 +11,7 @@ import jsonpath
 import pytest
 
 from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.models import Steps
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import load_yaml
 from synth.core.tasks.yaml.step_templates import CallTemplate, in_case, realise
@@ -38,7 +39,9 @@ def compiled(tmp_path: Path):
     def run(text: str) -> list[Any]:
         file = tmp_path / "steps.yaml"
         file.write_text(text, "utf-8")
-        return compile_steps(load_yaml(file), SCOPE, 1, set())
+        raw = load_yaml(file)
+        SCOPE.check(raw, Steps, "gold", 1)
+        return compile_steps(raw, SCOPE, set())
 
     return run
 
@@ -82,9 +85,9 @@ def test_a_whole_solution(compiled: Any):
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("say: hi", 1, "must be a list of steps"),
-        ("[]", 1, "must be a list of steps"),
-        ("- find", 1, "a step is a mapping such as `say: ...`, not 'find'"),
+        ("say: hi", 1, "gold must be a list, not {'say': 'hi'}"),
+        ("[]", 1, "gold must have 1 or more entries"),
+        ("- find", 1, "gold must be a mapping, not 'find'"),
         ("- say: a\n- {find: {}, say: b}", 2, "a step does one thing, not 2 (find, say)"),
         ("- save: {a: $.a}", 1, "a step does one thing, not 0 (nothing)"),
         (
@@ -117,16 +120,14 @@ def test_a_whole_solution(compiled: Any):
             2,
             "'$.a | $.b' is not a JSONPath: it is a compound path",
         ),
-        ("- find: {}\n  save: pid", 2, "`save` takes a mapping of names to JSONPaths"),
-        ("- find: {}\n  fails: [a]", 2, "`fails` names one error category"),
+        ("- find: {}\n  save: pid", 2, "`save` must be a mapping, not 'pid'"),
+        ("- find: {}\n  fails: [a]", 2, "`fails` must be text, not ['a']"),
         ("- say: hi\n  save: {a: $.a}", 2, "`save` goes with a tool call, not with `say`"),
-        ("- say: ''", 1, "`say` is a text, or a list of texts"),
-        ("- say: [a, 5]", 1, "`say` is a text, or a list of texts"),
+        ("- say: [a, 5]", 1, "`say` must be text, not 5"),
         ("- say: a\n- ask: dbo", 2, "the user knows nothing of 'dbo'; did you mean 'dob'?"),
-        ("- ask: [dob, dob]", 1, "`ask` takes a topic of the user's `knows`, or a list of topics"),
-        ("- ask: {dob: x}", 1, "`ask` takes a topic"),
-        ("- ask:", 1, "`ask` takes a topic"),
-        ("- confirm: []", 1, "`confirm` is a text, or a list of texts"),
+        ("- ask: [dob, dob]", 1, "`ask` names a topic twice"),
+        ("- ask: {dob: x}", 1, "`ask` must be text or a list, not {'dob': 'x'}"),
+        ("- ask:", 1, "`ask` must be text, not None"),
         ("- confirm: '{nmae}?'", 1, "`nmae` is neither a slot nor saved"),
         ("- ask: dob\n  save: {a: $.a}", 2, "`save` goes with a tool call, not with `ask`"),
         (
@@ -144,10 +145,9 @@ def test_a_whole_solution(compiled: Any):
             3,
             "save: write {name} without quotes",
         ),
-        ("- submit: yes it is", 1, "`submit` takes a mapping of answer fields"),
+        ("- submit: yes it is", 1, "`submit` must be a mapping, not 'yes it is'"),
         ("- submit:\n    vlaue: 1", 2, "`answer` has no field 'vlaue'; did you mean 'value'?"),
-        ("- for_each: {x: '{names}'}", 1, "write `for_each: {name: $list, do: [steps]}`"),
-        ("- for_each: [1]", 1, "write `for_each: {name: $list, do: [steps]}`"),
+        ("- for_each: {x: '{names}'}", 1, "for_each needs `do`"),
         ("- then: 0", 1, "`then` takes the number of a follow-up (none: the user has no `then`)"),
         (
             "- allow: [{find: {}, save: {pid: $.a}}]\n- record: {pid: $pid}",
@@ -170,7 +170,7 @@ def test_a_submit_needs_an_answer(tmp_path: Path):
     file.write_text("- submit: {value: 1}", "utf-8")
     scope = Scope("tasks.yaml", "f")
     with pytest.raises(TaskError, match="`submit` needs `answer:` in the family"):
-        compile_steps(load_yaml(file), scope, 1, set())
+        compile_steps(load_yaml(file), scope, set())
 
 
 class TestExtract:

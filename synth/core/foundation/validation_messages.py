@@ -1,4 +1,4 @@
-"""Pydantic's validation errors as lines that name the config key and the wanted value."""
+"""Pydantic's validation errors in words: the config key, and what is wanted for it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _WANTED = {
     "bool_type": "true or false",
     "list_type": "a list",
     "dict_type": "a mapping",
+    "model_type": "a mapping",
     "dataclass_type": "a section with keys of its own",
     "greater_than": "more than {gt}",
     "greater_than_equal": "at least {ge}",
@@ -30,6 +31,20 @@ _WANTED = {
     "string_too_short": "text that is not empty (null leaves it out)",
     "too_short": "a list that is not empty (null leaves it out)",
 }
+
+
+def choices_of(error: ErrorDetails) -> list[str]:
+    """The words that one of a ``Literal`` could have been."""
+    expected = str(error.get("ctx", {})["expected"])
+    return expected.replace("'", "").replace(" or ", ", ").split(", ")
+
+
+def wanted(error: ErrorDetails) -> str | None:
+    """What the value should have been: "a whole number"; None where pydantic's own words say it."""
+    if error["type"] == "literal_error":
+        return " or ".join(choices_of(error))
+    found = _WANTED.get(error["type"])
+    return None if found is None else found.format_map(error.get("ctx", {}))
 
 
 def key_of(error: ErrorDetails, prefix: str = "") -> str:
@@ -49,17 +64,15 @@ def problem_line(error: ErrorDetails, prefix: str = "", known: Sequence[str] = (
         return f"{key.removesuffix('.[key]')}: a key must be text, not {value}"
     context = error.get("ctx", {})
     if kind == "literal_error":
-        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
-        near = hint(nearest(str(error["input"]), choices))
-        return f"{key}: must be {' or '.join(choices)}, not {value}{near}"
+        near = hint(nearest(str(error["input"]), choices_of(error)))
+        return f"{key}: must be {wanted(error)}, not {value}{near}"
     if kind == "value_error":  # raised by a validator of our own, whose words are complete
         return f"{key}: {context['error']}"
-    wanted = _WANTED.get(kind)
-    if wanted is None:
+    if (what := wanted(error)) is None:
         return f"{key}: {error['msg']} (it is {value})"
     quoted = (
         f" (quote it to make it text: '{key}=\"{error['input']}\"')"
         if kind == "string_type"
         else ""
     )
-    return f"{key}: must be {wanted.format_map(context)}, not {value}{quoted}"
+    return f"{key}: must be {what}, not {value}{quoted}"
