@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -258,7 +259,7 @@ def rooms(home: Path, engine: str) -> Generator[tuple[str, list[str]]]:
         url = sqlite_file(home) if engine == "sqlite" else stack.enter_context(on_server(engine))
         run(
             url,
-            "CREATE TABLE room (id INTEGER PRIMARY KEY, name VARCHAR(20), beds INTEGER)",
+            "CREATE TABLE room (id INTEGER PRIMARY KEY, name VARCHAR(20) UNIQUE, beds INTEGER)",
             "INSERT INTO room VALUES (1, 'North', 1), (2, 'South', 2), (3, 'East', 3)",
         )
         base = ["run", "env.path=rooms", "database=attached", "database.dsn_env_var=THE_DB"]
@@ -323,7 +324,7 @@ def test_a_rollout_that_loses_to_another_transaction_is_played_again(home: Path,
         base += ["model.base_url=" + stack.enter_context(endpoint(clerk)), "preflight=false"]
         done = synth(*base, "output.dir=held", cwd=home, env={"THE_DB": url})
         assert done.returncode != 0
-        held = 1 if engine == "postgresql" else 3  # elsewhere more than the row is locked
+        held = 3 if engine == "sqlite" else 1  # all of a file is locked
         assert f"{3 - held} of 3 rollouts in held" in done.stdout
         assert "another transaction has its rows" in done.stdout
         assert ("one writer: runtime.workers=1" in done.stdout) == (engine == "sqlite")
@@ -333,3 +334,43 @@ def test_a_rollout_that_loses_to_another_transaction_is_played_again(home: Path,
         assert (again.returncode, "3 of 3" in again.stdout) == (0, True), again.stderr
         with Dataset.open(home / "held") as dataset:
             assert [row["reward"] for row in dataset.rows()] == [1.0] * 3
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_of_two_rollouts_in_a_deadlock_one_is_played_again(home: Path, engine: str):
+    """Each holds the row that the other asks for. The server gives one up, and the other is whole."""
+    beds = {"North": 1, "South": 2, "East": 3}
+    holding: list[str] = []
+    both = asyncio.Event()
+
+    async def clerk(request: dict[str, Any]) -> Completion:
+        asked = next(one["content"] for one in request["messages"] if one["role"] == "user")
+        name = asked.split()[1]
+        results = [one for one in request["messages"] if one["role"] == "tool"]
+        arguments: dict[str, object] = {"name": name, "beds": 9}
+        if len(results) == 1 and len(holding) < 2:
+            holding.append(name)
+            if len(holding) == 2:
+                both.set()
+            await both.wait()
+            (other,) = {*holding} - {name}
+            arguments = {"name": other, "beds": beds[other]}
+        elif results:
+            return Completion(f"Room {name} has 9 beds now.")
+        call = ToolCall.of("set_beds", arguments)
+        return Completion(tool_calls=(call,), finish_reason="tool_calls")
+
+    with rooms(home, engine) as (url, base), endpoint(clerk) as address:
+        before = rows_of(url)
+        both_at_once = [one for one in base if "concurrency" not in one]
+        model = ["model=openai", "model.name=expert", "model.api_key_env=null", "preflight=false"]
+        done = synth(
+            *both_at_once, *model, f"model.base_url={address}", cwd=home, env={"THE_DB": url}
+        )
+        assert (done.returncode != 0, "2 of 3 rollouts in out" in done.stdout) == (True, True), done
+        assert "eadlock" in done.stdout
+        again = synth("run", "--resume", "out", cwd=home, env={"THE_DB": url})
+        assert (again.returncode, "3 of 3" in again.stdout) == (0, True), again.stderr
+        with Dataset.open(home / "out") as dataset:
+            assert [row["reward"] for row in dataset.rows()] == [1.0] * 3
+        assert rows_of(url) == before

@@ -45,9 +45,20 @@ ORDER BY nspname
 """
 
 _WRITERS = """
-WITH writer AS (
-  SELECT * FROM pg_proc
-  WHERE provolatile = 'v' AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+WITH RECURSIVE writer AS (
+  SELECT * FROM pg_proc WHERE provolatile = 'v' AND proname <> ALL (%(harmless)s::text[])
+    AND prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+), hiding AS (
+  SELECT CASE s.typnamespace WHEN 'pg_catalog'::regnamespace THEN casttarget ELSE castsource END AS
+  type FROM pg_cast JOIN writer ON writer.oid = castfunc JOIN pg_type s ON s.oid = castsource
+  UNION SELECT contypid FROM pg_constraint,
+    regexp_matches(conbin::text, ':(?:op)?funcid ([0-9]+)', 'g') AS called
+  JOIN writer ON writer.oid = called[1]::oid WHERE contypid <> 0
+), holding AS (
+  SELECT 'pg_type'::regclass::oid AS kind, oid FROM pg_type JOIN hiding ON type = oid
+  WHERE typnamespace <> 'pg_catalog'::regnamespace
+  UNION SELECT classid, objid FROM pg_depend
+  JOIN holding ON (refclassid, refobjid) = (holding.kind, holding.oid)
 )
 SELECT proname, CASE WHEN pronargs = 1 AND typtype IN ('c', 'p')
   AND pronamespace <> 'pg_catalog'::regnamespace THEN 'bare' ELSE 'called' END
@@ -56,15 +67,16 @@ UNION SELECT p.proname, 'called' FROM pg_aggregate JOIN pg_proc p ON p.oid = agg
   JOIN writer ON writer.oid IN (aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggmfinalfn)
   WHERE p.pronamespace <> 'pg_catalog'::regnamespace
 UNION SELECT oprname, 'operator' FROM pg_operator JOIN writer ON writer.oid = oprcode
-UNION SELECT typname, 'type' FROM pg_type t
-  JOIN pg_cast ON t.oid IN (castsource, casttarget) JOIN writer ON writer.oid = castfunc
-WHERE typnamespace <> 'pg_catalog'::regnamespace
-UNION SELECT typname, 'type' FROM pg_type t JOIN pg_constraint c ON contypid = t.oid
-  JOIN pg_depend ON classid = 'pg_constraint'::regclass AND objid = c.oid
-  JOIN writer ON refclassid = 'pg_proc'::regclass AND refobjid = writer.oid
+UNION SELECT proname, 'called' FROM pg_proc JOIN holding USING (oid)
+  WHERE kind = 'pg_proc'::regclass
+UNION SELECT oprname, 'operator' FROM pg_operator JOIN holding USING (oid)
+  WHERE kind = 'pg_operator'::regclass AND oprname NOT IN (
+    SELECT oprname FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace)
+UNION SELECT typname, 'type' FROM pg_type JOIN holding USING (oid) WHERE kind = 'pg_type'::regclass
 """
 """Names that may write, and their kind: functions that are ``called`` or (``bare``) stand behind a
-row, too, and an ``operator`` or ``type`` behind which such a function stands.
+row, too, and each ``operator`` or ``type`` behind which such a function stands. No plan shows casts
+and the checks of domains: what depends on their types is named, tables by the types of their rows.
 """
 
 _SIGNS = r"+*/<>=~!@#%^&|`?-"
@@ -87,6 +99,7 @@ class PostgresAccess(Access):
     def __init__(self, url: sqlalchemy.URL, schemas: Sequence[str] = ()) -> None:
         super().__init__(url, schemas)
         self._writers: frozenset[str] = frozenset()
+        self._types: frozenset[str] = frozenset()
         self._named: re.Pattern[str] | None = None
         """The names of what may write, as a statement has them."""
         self._hidden = re.compile("(?!)")
@@ -138,7 +151,7 @@ class PostgresAccess(Access):
             raise denied
         if first_word(sql) not in QUERIES:
             return ONLY_READS
-        return self._calls_writer(raw, sql, self._plan(raw, sql, parameters))
+        return self._calls_writer(raw, sql, [*_texts(self._plan(raw, sql, parameters))])
 
     def _plan(self, raw: Any, sql: str, parameters: Any) -> list[Any]:
         """The plan of a statement, as JSON."""
@@ -146,43 +159,49 @@ class PostgresAccess(Access):
         return [shown for (shown,) in self.rows(raw.cursor(), explain, parameters)]
 
     def _read_writers(self, raw: Any) -> re.Pattern[str]:
-        found = [(name, kind) for name, kind in raw.execute(_WRITERS) if name not in _HARMLESS]
-        self._writers = frozenset(name for name, kind in found if kind in {"called", "bare"})
+        names: dict[str, set[str]] = {}
+        for name, kind in raw.execute(_WRITERS, {"harmless": list(_HARMLESS)}):
+            names.setdefault(kind, set()).add(name)
+        self._writers = frozenset(names["called"] | names.get("bare", set()))
+        self._types = frozenset(names.get("type", ()))
         named = {
-            wanted: "|".join(re.escape(name) for name, kind in found if kind == wanted) or "(?!)"
-            for wanted in ("bare", "called", "operator", "type")
+            kind: "|".join(map(re.escape, sorted(names.get(kind, ())))) or "(?!)"
+            for kind in ("bare", "called", "operator", "type")
         }
         operator = f"(?<![{_SIGNS}])(?P<operator>{named['operator']})(?![{_SIGNS}])"
         self._hidden = re.compile(rf'{operator}|::(?:[^\s:]+\.)?"?(?P<type>{named["type"]})\b')
         return re.compile(
-            rf"""(?<![\w$])(?:(?P<bare>{named["bare"]}|{named["type"]})(?![\w$])"""
-            rf"""|(?P<called>{named["called"]})"?\s*(?:\(|/\*|--))|{operator}""",
+            rf"""(?<![\w$])(?:(?:(?P<type>{named["type"]})|(?P<bare>{named["bare"]}))"""
+            rf"""(?![\w$])|(?P<called>{named["called"]})"?\s*(?:\(|/\*|--))|{operator}""",
             re.IGNORECASE,
         )
 
-    def _calls_writer(
-        self, raw: Any, sql: str, plan: Any, planned: frozenset[str] = frozenset()
-    ) -> str | None:
-        """The refusal of a function that may write; ``planned`` ones may stand in the plan."""
+    def _calls_writer(self, raw: Any, sql: str, shown: Sequence[str]) -> str | None:
+        """The refusal of what may write, by the texts of a plan and the statement."""
         if self._named is None:
             self._named = self._read_writers(raw)
         if _ESCAPED.search(sql) is not None:
             return "permission denied for a name in escapes (U&): write the name as it is"
-        texts = [*_texts(plan)]
-        shown = {name for text in texts for name in _called(text)}
-        names = sorted(shown & self._writers - planned)
-        for text in texts:
-            if (hidden := self._hidden.search(_TEXT.sub("''", text))) is not None:
-                names.append(str(hidden[hidden.lastgroup or 0]))
-        text = sql if _HIDING.search(sql) is not None else _TEXT.sub("''", sql)
-        if not names and (named := self._named.search(text)) is not None:
-            names = [str(named[named.lastgroup or 0]).lower()]
-        if names:
+        for kind, name in self._found(sql, shown, self._named):
             return (
-                f"permission denied for function {names[0]}: it is declared VOLATILE, so it may"
-                " write, and this database is read-only"
+                f"permission denied for {kind} {name}: it is declared VOLATILE, or calls what is,"
+                " so it may do what no rollback undoes"
             )
         return None
+
+    def _found(
+        self, sql: str, shown: Sequence[str], named: re.Pattern[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Kind and name of what may write."""
+        called = {name for text in shown for name in _called(text)}
+        yield from (("function", name) for name in sorted(called & self._writers))
+        yield from (("type", text) for text in shown if text in self._types)
+        text = sql if _HIDING.search(sql) is not None else _TEXT.sub("''", sql)
+        searches = [*((self._hidden, _TEXT.sub("''", part)) for part in shown), (named, text)]
+        for pattern, place in searches:
+            if (found := pattern.search(place)) is not None and found.lastgroup is not None:
+                kind = found.lastgroup if found.lastgroup in {"operator", "type"} else "function"
+                yield kind, found[found.lastgroup].lower()
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
         """Rows one by one. The protocol takes one statement at a time."""
@@ -207,6 +226,13 @@ FROM part JOIN pg_class c ON c.oid = part.oid JOIN pg_namespace n ON n.oid = rel
 """
 """The tables of some names with all their partitions."""
 
+_BUILT_IN_CASTS = """
+SELECT s.typname, t.typname, f.oid::regprocedure::text
+FROM pg_cast JOIN pg_proc f ON f.oid = castfunc AND provolatile = 'v'
+JOIN pg_type s ON s.oid = castsource JOIN pg_type t ON t.oid = casttarget
+WHERE (s.typnamespace, t.typnamespace) = ('pg_catalog'::regnamespace, 'pg_catalog'::regnamespace)
+"""
+
 _STRAYED = """
 SELECT oid::regclass::text, count FROM pg_class, LATERAL (
   SELECT pg_stat_get_xact_tuples_inserted(oid) + pg_stat_get_xact_tuples_updated(oid)
@@ -215,9 +241,6 @@ SELECT oid::regclass::text, count FROM pg_class, LATERAL (
 WHERE relkind = 'r' AND oid <> ALL (%(known)s::bigint[]::oid[]) AND count > 0
 """
 """Changes of other tables in the transaction, also those that were undone."""
-
-_BY_DEFAULTS = frozenset({"nextval", "currval", "lastval"})
-"""Functions of the defaults of columns."""
 
 _CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 
@@ -248,6 +271,11 @@ class _PostgresWriter(Writer, PostgresAccess):
     def problem(self, connection: sqlalchemy.Connection) -> str | None:
         if connection.exec_driver_sql("SHOW track_counts").scalar() != "on":
             return "track_counts of the server is off, by which it says which tables were changed"
+        for source, target, name in connection.exec_driver_sql(_BUILT_IN_CASTS).all():
+            return (
+                f"the cast from {source} to {target} calls {name}, which is VOLATILE, and no"
+                f" statement shows it; ALTER FUNCTION {name} STABLE, or drop the cast"
+            )
         for _, name, kind, _, part in connection.exec_driver_sql(_KINDS, self._named_tables()):
             if kind not in {"r", "p"}:
                 return f"{name} keeps rows in {part}, and the server does not undo it there"
@@ -276,7 +304,6 @@ class _PostgresWriter(Writer, PostgresAccess):
         plan = self._plan(raw, sql, parameters)
         locked, changed = set(_places(plan, "LockRows")), set(_places(plan, "ModifyTable"))
         known = {(schema, part) for _, _, _, schema, part in self._known}
-        self._changes = bool(changed)
         if self.only_reads and changed:
             return ONLY_READS
         if strange := sorted((changed | locked) - known):
@@ -284,7 +311,17 @@ class _PostgresWriter(Writer, PostgresAccess):
         self.keeps = not self.only_reads and bool(changed or locked)
         if not self.keeps:
             raw.execute("SET LOCAL transaction_read_only = on")  # until the savepoint is undone
-        return self._calls_writer(raw, sql, plan, _BY_DEFAULTS if changed else frozenset())
+        shown = [*_texts(plan)]
+        if changed and self._calls_writer(raw, sql, shown) is not None:
+            defaults = self._defaults(raw, changed)
+            shown = [text for text in shown if text not in defaults]
+        self._changes = bool(changed)
+        return self._calls_writer(raw, sql, shown)
+
+    def _defaults(self, raw: Any, tables: set[tuple[str, str]]) -> set[str]:
+        """What a plan shows for the defaults of columns, which are their owner's."""
+        rows = [f"INSERT INTO {quoted(s)}.{quoted(name)} DEFAULT VALUES" for s, name in tables]
+        return {text for row in rows for text in _texts(self._plan(raw, row, None))}
 
     def rows(self, cursor: Any, sql: str, parameters: Any) -> Iterator[Any]:
         if not self._changes:
