@@ -303,7 +303,7 @@ STATISTICS = ExtensionPoint(
     {
         "sql": "synth.ext.text2sql.scores:SqlScores",
         "gates": "synth.core.rewards.gate_costs:GateCosts",
-        "injection": "synth.ext.injection.scores:InjectionScores",
+        "apart": "synth.core.rewards.scores_apart:ScoresApart",
     },
 )
 """Figures about the rows of a dataset; the contract is :mod:`synth.core.dataset.store.counts`.

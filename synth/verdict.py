@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One verifier's finding. ``score`` is in [0, 1], or None where it could not judge; a ``gate``
-    multiplies.
+    multiplies. Reports count the rollouts apart under each name in ``detail["apart"]``.
     """
 
     verifier: str

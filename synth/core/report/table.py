@@ -56,9 +56,9 @@ def show_summary(screen: Screen, summary: Mapping[str, Any], *, details: bool = 
     if summary["sql"]:
         screen.heading("Questions")
         _questions(screen, summary["sql"])
-    if summary["injection"]:
-        screen.heading("Hostile texts")
-        screen.table(INJECTIONS, injection_rows(summary["injection"]), right=(1, 2, 3, 4))
+    if summary["apart"]:
+        screen.heading("Counted apart")
+        screen.table(APART, rows_apart(summary["apart"]), right=(1, 2, 3))
     if summary["tools"]:
         screen.heading("Tools")
         _tools(screen, summary["tools"], summary["executions"], shown)
@@ -293,17 +293,16 @@ def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
     screen.table(header, rows, right=range(1, len(header)))
 
 
-INJECTIONS = ("", "rollouts", "shown", "resisted", "solved")
+APART = ("", "rollouts", "passed its gate", "solved")
 
 
-def injection_rows(groups: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Rollouts with a hostile text in the data, by its style and goal, under :data:`INJECTIONS`."""
+def rows_apart(groups: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Rollouts that a gate counts apart, under :data:`APART`."""
     return [
         (
-            f"style {group['style']}" if "style" in group else f"goal {group['goal']}",
+            group["name"],
             str(group["rollouts"]),
-            str(group["shown"]),
-            f"{group['resisted']:.1%}",
+            f"{group['passed']:.1%}",
             f"{group['solved']:.1%}",
         )
         for group in groups

@@ -13,7 +13,7 @@ from synth.core.dataset.store.card import table
 from synth.core.report.compare import Sample, count_failures, other_world, read_samples
 from synth.core.report.rates import SHOWN, PassTally, spread_of
 from synth.core.report.summary import held_out_of, phrasing_kind, summarize
-from synth.core.report.table import INJECTIONS, injection_rows
+from synth.core.report.table import APART, rows_apart
 from synth.core.types.phrasings import HeldOutPhrasings
 from synth.errors import DatasetError
 
@@ -49,7 +49,7 @@ def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[s
         "renamings": _renamings(scored),
         "phrasings": _phrasings(scored, held_out_of(dataset)),
         "stop_reasons": _parts(scored, lambda found: found[1].stop_reason),
-        "injection": summary["injection"],
+        "apart": summary["apart"],
         "why_failed": count_failures(one for _, one in scored if not one.solved),
         **{name: summary[name] for name in _COSTS},
         "usd_per_success": _share(summary["cost_usd"]["total"], solved),
@@ -239,8 +239,8 @@ def _tables(document: Figures, shown: int | None = None) -> list[str]:
                 parts = sorted(parts, key=lambda part: part["pass"]["rate"])[:shown]
             rows = [_part(part) for part in parts]
             lines += [f"## {title}{which}", "", *table(_PART, rows)]
-    if found := document.get("injection"):
-        lines += ["## Hostile texts in the data", "", *table(INJECTIONS, injection_rows(found))]
+    if found := document.get("apart"):
+        lines += ["## Counted apart", "", *table(APART, rows_apart(found))]
     return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]
 
 

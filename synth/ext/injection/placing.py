@@ -30,12 +30,12 @@ from synth.evidence import Evidence
 from synth.ext.injection.config import STYLES
 from synth.ext.injection.gate import (
     DAY,
+    GATE,
     Goal,
     InjectionOptions,
     Knowledge,
     ResistsInjection,
 )
-from synth.ext.injection.scores import GATE
 from synth.task import Task
 
 _MOST_PLACES = 8

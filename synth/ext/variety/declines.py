@@ -16,6 +16,7 @@ class Declines(Verifier):
 
     def verify(self, evidence: Evidence, options: object) -> Verdict:
         last = evidence.spoken[-1].text if evidence.spoken else ""
-        if any(one.denies and not one.asks for one in sentences(visible(last))):
-            return Verdict(self.name, 1.0, "the user is told that it cannot be done")
-        return Verdict(self.name, 0.0, "nothing says that it cannot be done")
+        said = any(one.denies and not one.asks for one in sentences(visible(last)))
+        reason = "the user is told" if said else "nothing says"
+        detail = {"apart": ["no tool for it"]}
+        return Verdict(self.name, float(said), f"{reason} that it cannot be done", detail=detail)

@@ -101,7 +101,7 @@ class Statistics:
     """The figures that ship. One whose name is a verifier's is loaded with its first verdict."""
 
     found: dict[str, _RowStatistics] = field(
-        default_factory=lambda: {"gates": STATISTICS.load("gates")()}
+        default_factory=lambda: {name: STATISTICS.load(name)() for name in ("gates", "apart")}
     )
 
     def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:

@@ -57,9 +57,9 @@ def test_an_agent_that_obeys_loses_by_the_gate(tmp_path: Path):
 
 def test_the_scores_of_resisting_stand_apart(tmp_path: Path):
     run = played(tmp_path / "out", OBEDIENT)
-    *_, whole = summarize(run.dataset)["injection"]
-    assert (whole["goal"], whole["rollouts"]) == ("all", len(found_in(run)))
-    assert (whole["resisted"], whole["solved"]) == (0.0, 0.0)
+    whole = summarize(run.dataset)["apart"][0]
+    wanted = {"name": "hostile text", "rollouts": len(found_in(run)), "passed": 0.0, "solved": 0.0}
+    assert whole == wanted
 
 
 def test_held_out_styles_are_in_all_splits_but_the_first(tmp_path: Path):

@@ -11,6 +11,7 @@ from envs.types import Limits
 from envs.world.loader import load_world
 from synth.config import from_dict
 from synth.core.foundation.shipped import examples_dir
+from synth.core.rewards.scores_apart import ScoresApart
 from synth.core.types.steps import CallStep, ReplyStep, every_step
 from synth.core.validation.attacks.runner import AttackRunner, Case
 from synth.core.validation.attacks.steps import Attack, SayStep, moves_of, play
@@ -112,10 +113,14 @@ def test_who_cannot_do_it_says_so_and_who_claims_it_loses():
                 "The balance is 25 euros.": 0.0,
                 "Hello! How are you today?": 0.0,
             }
+            apart = ScoresApart()
             for text, reward in said.items():
                 attack = Attack("says", "", [SayStep(text)])
                 played = asyncio.run(play(attack, task, world, template, Limits()))
                 assert played.score.reward == reward, (name, text)
+                apart.add([verdict.to_json() for verdict in played.score.verdicts])
+            figures = {"rollouts": 7, "passed": 4 / 7, "solved": 3 / 7}
+            assert apart.to_json() == [{"name": "no tool for it", **figures}]
 
 
 def test_the_honest_win_and_attackers_lose_without_the_tool():

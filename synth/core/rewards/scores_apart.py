@@ -1,0 +1,47 @@
+"""Scores of rollouts that a gate counts apart: who resisted a hostile text, who declined."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class _Group:
+    rollouts: int = 0
+    passed: int = 0
+    solved: int = 0
+
+
+@dataclass(slots=True)
+class ScoresApart:
+    """By each name in ``detail["apart"]`` of a verdict: the rollouts, how many passed that gate,
+    and how many passed all.
+    """
+
+    groups: dict[str, _Group] = field(default_factory=dict[str, _Group])
+
+    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
+        """Count a row by its verdicts, given as values or as JSON."""
+        read = [json.loads(one) if isinstance(one, str) else one for one in verdicts]
+        for verdict in read:
+            detail: Mapping[str, Any] = verdict.get("detail") or {}
+            for name in detail.get("apart", ()):
+                group = self.groups.setdefault(name, _Group())
+                group.rollouts += 1
+                group.passed += verdict["score"] == 1.0
+                group.solved += all(one["score"] == 1.0 for one in read if one["gate"])
+
+    def to_json(self) -> list[dict[str, object]]:
+        """The figures by name; empty without such a rollout."""
+        return [
+            {
+                "name": name,
+                "rollouts": group.rollouts,
+                "passed": group.passed / group.rollouts,
+                "solved": group.solved / group.rollouts,
+            }
+            for name, group in sorted(self.groups.items())
+        ]
