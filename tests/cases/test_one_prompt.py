@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pyarrow.parquet as pq
 from rich.console import Console
 
@@ -44,6 +45,12 @@ def opening(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> Open
     return [(one["role"], one["content"]) for one in first], [tool["function"] for tool in tools]
 
 
+def as_sent(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A tool in the form of MCP, or of the Responses API, in the form of chat completions."""
+    parameters = tool.get("input_schema", tool.get("parameters"))
+    return {"name": tool["name"], "description": tool["description"], "parameters": parameters}
+
+
 def decoded(values: Sequence[Any]) -> list[Any]:
     return [json.loads(value) if isinstance(value, str) else value for value in values]
 
@@ -55,11 +62,18 @@ def exports(run: Path, target: str, out: Path, **options: Any) -> list[dict[str,
     return pq.read_table(out).to_pylist()
 
 
-async def over_http(number: int) -> dict[str, Any]:
+async def over_http(number: int) -> list[dict[str, Any]]:
+    """The first observations of ``serve-env``'s own client and of OpenEnv's."""
     async with open_live(prepare(from_dict(JOB))) as live:
         sessions = EnvSessions(live, at_once=2, idle_s=60.0, longest_s=600.0)
         async with serve_env(sessions, TOKEN, "127.0.0.1") as url:
-            return await asyncio.to_thread(reset, url, number)
+            own = await asyncio.to_thread(reset, url, number)
+            async with (
+                aiohttp.ClientSession() as http,
+                http.ws_connect(f"{url}/openenv/{TOKEN}/ws") as socket,
+            ):
+                await socket.send_json({"type": "reset", "data": {"task": number}})
+                return [own, (await socket.receive_json(timeout=60))["data"]["observation"]]
 
 
 def reset(url: str, number: int) -> dict[str, Any]:
@@ -73,8 +87,11 @@ def test_a_task_has_one_prompt_and_one_list_of_tools(tmp_path: Path):
     row = next(iter(synth.load(run)))
     task = row["task_id"]
     doors = {"synth run": opening(row["messages"], row["tools"])}
-    begun = next(one for n in range(COUNT) if (one := asyncio.run(over_http(n)))["task_id"] == task)
-    doors["serve-env"] = opening(begun["messages"], begun["tools"])
+    begun = (asyncio.run(over_http(number)) for number in range(COUNT))
+    own, openenv = next(found for found in begun if found[0]["task_id"] == task)
+    doors["serve-env"] = opening(own["messages"], own["tools"])
+    told = [one for one in openenv["tools"] if one["name"] != "reply_to_user"]
+    doors["OpenEnv"] = opening(openenv["messages"], [{"function": as_sent(one)} for one in told])
     with RecordedTasks(run) as recorded, recorded.open(task) as episode:
         doors["verl's loop"] = opening(episode.messages, episode.tools)
     (verl,) = (
@@ -88,8 +105,7 @@ def test_a_task_has_one_prompt_and_one_list_of_tools(tmp_path: Path):
     doors["trl-grpo"] = opening(decoded(one["prompt"]), decoded(one["tools"]))
     gym = exports(run, "nemo-gym", tmp_path / "gym.jsonl", agent="a")
     (request,) = (one["responses_create_params"] for one in gym if one["task_id"] == task)
-    flat = [{key: tool[key] for key in ("name", "description", "parameters")} for tool in request["tools"]]  # fmt: skip
-    doors["nemo-gym"] = opening(request["input"], [{"function": tool} for tool in flat])
+    doors["nemo-gym"] = opening(request["input"], [{"function": as_sent(one)} for one in request["tools"]])  # fmt: skip
     with TrlTasks("library", [FAMILY], count=COUNT) as tasks:
         numbers = {one.id: number for number, one in enumerate(tasks.tasks)}
         prompt = tasks.rows()[numbers[task]]
