@@ -176,7 +176,8 @@ class Coordinator:
                     if self.stop.reason is None and not (self.directory / TASKS_FILE).exists():
                         await self._prove(dispatcher, log)
                     if self.stop.reason is None:
-                        await self._play(dispatcher, log)
+                        failed = Counter[str]() if governor is None else governor.failed
+                        await self._play(dispatcher, log, failed)
             finally:
                 if timer is not None:
                     timer.cancel()
@@ -326,7 +327,7 @@ class Coordinator:
             account.leave_out("proof", plan.task(index).id, message)
             self._say(f"left out {plan.task(index).id}: {message}")
 
-    async def _play(self, dispatcher: Dispatcher, log: ProofLog) -> None:
+    async def _play(self, dispatcher: Dispatcher, log: ProofLog, failed: Counter[str]) -> None:
         """Play every job that has no row yet; the rows of the log come first."""
         tasks = TaskTable(self.directory / TASKS_FILE)
         plan, rows_per_shard = self.run.plan, self.spec.output.rows_per_shard
@@ -356,7 +357,7 @@ class Coordinator:
         done = plan.jobs - self.writer.progress.waiting
         self._check_budgets()
         self._say(f"playing {_counted(plan.jobs - done, 'rollout')}")
-        with ProgressView("rollouts", plan.jobs, done, self.console) as view:
+        with ProgressView("rollouts", plan.jobs, done, self.console, failed) as view:
             for delivery in log.rows():
                 if self.writer.is_waiting(job := delivery.index * plan.samples):
                     sink(replace(delivery, index=job))

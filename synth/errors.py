@@ -135,6 +135,13 @@ class ModelError(SynthError):
     def __str__(self) -> str:
         return self.message
 
+    @property
+    def reason(self) -> str:
+        """The failed attempt in two words, such as ``HTTP 429``."""
+        if self.status is None:
+            return "no answer"
+        return "unusable answer" if self.status < 300 else f"HTTP {self.status}"
+
 
 class ModelRefusedRequest(ModelError):
     """A 4xx that no retry heals."""

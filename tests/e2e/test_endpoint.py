@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable
 from synth.ext.serving.openai_server import Fault
 from synth.task import Task
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
+from tests.e2e.misbehaving import wait_for_words
 
 JOB = ("run", "tasks.count=40", "seed=11")
 KEY = "test-key-of-the-loopback-endpoint"
@@ -244,15 +247,15 @@ def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(s
 
 
 def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: Path):
-    """Issue 38: 104 retried requests (429, 500) stood nowhere; an answer without a choice was
-    "HTTP 200".
+    """Issue 38: 104 retried requests (429, 500) stood nowhere, and a run whose requests were all
+    refused for now said nothing of it; an answer without a choice was "HTTP 200".
     """
-    seen = 0
+    seen, told_of = 0, False
 
     async def now_and_then(request: web.Request) -> Fault | None:
         nonlocal seen
         seen += request.path.endswith("/chat/completions")
-        status = {0: 429, 5: 500, 7: 200}.get(seen % 10)
+        status = {0: 429, 5: 500, 7: 200}.get(seen % 10) if told_of or seen < 2 else 429
         headers = {"Retry-After": "0"} if status == 429 else {}
         body = (b'{"choices": []}',)
         return None if status is None else Fault(status=status, body=body, headers=headers)
@@ -260,16 +263,21 @@ def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: 
     options = ("tasks.count=8", "seed=11", "runtime=inline", "runtime.concurrency=1")
     run, env = scripted.parent / "again", {"LOOPBACK_KEY": KEY}
     with endpoint(Expert(tasks_of(scripted)), now_and_then, KEY) as url:
-        done = synth(
-            "run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env
+        words = ("run", *options, f"output.dir={run}", *model(url), "model.max_retries=99")
+        pipe = subprocess.PIPE
+        done = subprocess.Popen(
+            [*COMMAND, *words], env=os.environ | env, text=True, stdout=pipe, stderr=pipe
         )
-    assert done.returncode == 0, done.stderr
+        wait_for_words(done, "rollouts 0/8  failed requests: ")
+        told_of = True
+        out, said = done.communicate()
+    assert done.returncode == 0, said
     told = json.loads((run / "manifest.json").read_text())["counts"]["retries"]
     assert told["reasons"].keys() == {"HTTP 429", "HTTP 500", "unusable answer"}
     assert told["count"] == sum(told["reasons"].values()) > 2
     assert told["waited_s"] > 0
     words = f"{told['count']} ({', '.join(f'{n} {why}' for why, n in told['reasons'].items())})"
-    assert f"requests made again: {words}, " in done.stdout
+    assert f"requests made again: {words}, " in out
     shown = synth("inspect", str(run), cwd=scripted.parent)
     assert words in shown.stdout
     rows = Dataset.open(run).rows(["retries"])

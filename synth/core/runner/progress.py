@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -99,10 +99,18 @@ class Waiting:
 class ProgressView:
     """Context manager that shows progress; call :meth:`advance` for each finished item.
 
-    Writes to standard error only.
+    Writes to standard error only. ``failed`` counts failed requests by reason while they are made.
     """
 
-    def __init__(self, label: str, total: int, done: int, console: Console) -> None:
+    def __init__(
+        self,
+        label: str,
+        total: int,
+        done: int,
+        console: Console,
+        failed: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self._failed = failed
         self._label, self._total, self._done, self._start = label, total, done, done
         self._console = console
         self._began = time.monotonic()
@@ -127,8 +135,7 @@ class ProgressView:
             self._task = self._bar.add_task(
                 self._label, total=self._total, completed=self._done, more=""
             )
-        else:
-            self._ticker.start()
+        self._ticker.start()
         return self
 
     def __exit__(
@@ -145,14 +152,16 @@ class ProgressView:
         """Count one more finished item."""
         self._done += 1
         self._totals = totals
-        if self._bar is not None and self._task is not None:
-            more = self._details(time.monotonic())
-            self._bar.update(self._task, completed=self._done, more=more)
+        if self._bar is not None:
+            self._line()
 
     def _line(self) -> None:
         if self._paused:
             return
         now = time.monotonic()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=self._done, more=self._details(now))
+            return
         self._console.print(
             f"{self._label} {self._done}/{self._total}  {self._details(now)}  {self._eta(now)}",
             highlight=False,
@@ -179,14 +188,16 @@ class ProgressView:
 
     def _details(self, now: float) -> str:
         totals = self._totals
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in [*self._failed.items()])
+        failed = f"failed requests: {reasons}, " if reasons else ""
         if totals is None:
-            return f"{self._rate(now):.1f}/s"
+            return f"{failed}{self._rate(now):.1f}/s"
         spent = f"{totals.tokens:,} tokens, cost {totals.cost()}" if totals.tokens else "no tokens"
         if totals.cost_known and self._done > self._start:
             spent += f" of about ${totals.cost_usd / self._done * self._total:,.2f}"
         mean = totals.mean_reward()
         reward = "" if mean is None else f", mean reward {mean:.2f}"
-        return f"{totals.failed} failed{reward}, {self._rate(now):.1f} rollouts/s, {spent}"
+        return f"{failed}{totals.failed} failed{reward}, {self._rate(now):.1f} rollouts/s, {spent}"
 
     def _eta(self, now: float) -> str:
         rate = self._rate(now)

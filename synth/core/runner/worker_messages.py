@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from synth.task import Job, Task
@@ -52,7 +52,7 @@ class UsageReport:
     that lack a permit only. ``answered`` and ``overloaded`` count attempts begun in ``epoch``.
     ``corrected`` is what attempts used beyond what they were charged for (below zero: less),
     ``returned`` are permits that nobody wants any more, ``pause_s`` is what remains of a wait that
-    the endpoint has asked for since.
+    the endpoint has asked for since. ``failed`` counts attempts that another may follow, by reason.
     """
 
     epoch: int = 0
@@ -64,6 +64,7 @@ class UsageReport:
     corrected: int = 0
     returned: tuple[int, ...] = ()
     pause_s: float = 0.0
+    failed: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)

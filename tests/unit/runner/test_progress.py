@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from collections import Counter
 
 import pytest
 from rich.console import Console
@@ -35,10 +36,17 @@ def test_waiting_speaks_at_once_and_again_while_this_thread_is_busy(console: Con
     assert len(lines(console)) == count
 
 
-def test_progress_speaks_though_nothing_finishes(console: Console):
-    with ProgressView("rollouts", 8, 0, console):
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_speaks_though_nothing_finishes(console: Console, terminal: bool):
+    failed = Counter[str]()
+    shown = Console(file=console.file, force_terminal=terminal, width=200)
+    with ProgressView("rollouts", 8, 0, shown, failed):
+        failed["HTTP 429"] = 7
         time.sleep(0.3)
-    assert lines(console)[0].startswith("rollouts 0/8")
+    text = " ".join(lines(console))
+    assert "rollouts" in text
+    assert "0/8" in text
+    assert "failed requests: 7 HTTP 429, " in text
 
 
 def test_progress_shows_the_mean_reward_and_what_the_whole_will_cost(console: Console):

@@ -312,15 +312,7 @@ class OpenAIModel(Model):
             if wait is None:
                 raise problem
             await asyncio.sleep(wait)
-            status = problem.status
-            reason = (
-                "no answer"
-                if status is None
-                else "unusable answer"
-                if status < 300
-                else f"HTTP {status}"
-            )
-            failed.append(Retry(reason, wait))
+            failed.append(Retry(problem.reason, wait))
 
     async def _exchange(self, body: bytes, streamed: StreamedAnswer | None) -> Reply:
         """Make one attempt and return the reply of any status. Raises ModelError if no complete

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -173,7 +174,9 @@ class _Account:
 
 
 class Governor:
-    """Hands out rates and concurrency of one run. ``clock`` gives seconds."""
+    """Hands out rates and concurrency of one run. ``clock`` gives seconds; ``failed`` counts
+    attempts that failed, by reason.
+    """
 
     def __init__(
         self, quota: Quota, workers: int, clock: Callable[[], float] = time.monotonic
@@ -185,6 +188,7 @@ class Governor:
         self._requests = _bucket(quota.requests_per_minute, 1.0, clock)
         self._tokens = _bucket(quota.tokens_per_minute, 0.0, clock)
         self._paused_until = clock()
+        self.failed = Counter[str]()
 
     @property
     def limit(self) -> int:
@@ -208,6 +212,7 @@ class Governor:
 
     def hear(self, worker: int, report: UsageReport) -> None:
         """Take a worker's report in."""
+        self.failed.update(report.failed)
         account = self._accounts[worker]
         if report.wanted and not account.wanted:  # what it did not want before is not owed to it
             account.served = max([account.served, *self._least_served(account)])

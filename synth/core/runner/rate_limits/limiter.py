@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from itertools import islice
 from types import TracebackType
@@ -62,6 +62,7 @@ class LeasedRateLimiter:
         self._called = self._alarmed = False
         self._told_until = 0.0
         self._answered = self._overloaded = self._corrected = 0
+        self._failed = Counter[str]()
 
     def slot(self, tokens_estimate: int) -> _Slot:
         """See :meth:`synth.model.RateLimiter.slot`."""
@@ -73,6 +74,8 @@ class LeasedRateLimiter:
         """See :meth:`synth.model.RateLimiter.report`. An attempt without known usage has
         used what was estimated.
         """
+        if error is not None and error.retryable:
+            self._failed[error.reason] += 1
         task = asyncio.current_task()
         slot = None if task is None else self._open.get(task)
         if slot is not None:
@@ -125,7 +128,9 @@ class LeasedRateLimiter:
             self._corrected,
             returned,
             max(0.0, self._told_until - self._clock()),
+            self._failed,
         )
+        self._failed = Counter[str]()
         self._alarmed, self._told_until = False, 0.0
         self._answered = self._overloaded = self._corrected = 0
         self._called = bool(self._waiting)
