@@ -187,7 +187,7 @@ _Result = TypeVar("_Result")
 
 
 def returned(value: object, kind: type[_Result], by: object, method: str) -> _Result:
-    """What a method of an extension returned. Raises :class:`OperatorError` for a
+    """Return what a method of an extension returned. Raises :class:`OperatorError` for a
     value of another type than its contract's.
     """
     if not isinstance(value, kind):

@@ -257,7 +257,7 @@ class Dataset(Closing):
 
     @property
     def reviews(self) -> Reviews:
-        """What people say of the rows now."""
+        """The reviews that people gave of the rows."""
         return resolve("synth.core.dataset.reviews:Reviews").read(self.path)
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:

@@ -23,7 +23,7 @@ SHORTEST_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """What a look at a run found: rows and failures that were not there before."""
+    """The news of a run since the last look: rows and failures that were not there before."""
 
     rows: Sequence[Mapping[str, Any]]
     errors: Sequence[Mapping[str, Any]]

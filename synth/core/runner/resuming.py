@@ -51,7 +51,7 @@ from synth.prepare import REPHRASED, PreparedRun, prepare
 
 @dataclass
 class _Recovery:
-    """What was found in a run directory.
+    """The state of a run directory.
 
     ``info`` is None if no description of the run can be read. ``notes`` say what was damaged and
     how it was restored; :meth:`write` makes that true on disk, under the lock of the run.
