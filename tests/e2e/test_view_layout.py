@@ -194,9 +194,13 @@ def test_each_run_of_two_has_its_own_figures(browser: Any, tmp_path: Path):
 
 
 def test_bars_count_and_failures_are_hatched(browser: Any, tmp_path: Path):
-    rows = [row(0), row(1), row(2, num_turns=5), failed(3) | {"num_turns": 5}]
+    obeyed = [verdict("injection", 0.0, "the agent obeyed", apart=["hostile text"])]
+    bad = failed(3) | {"num_turns": 5, "verdicts": obeyed}
+    rows = [row(0), row(1), row(2, num_turns=5), bad]
     page = opened(browser, tmp_path, write_run(tmp_path / "run", rows))
     page.keyboard.press("o")
+    apart = page.locator(".chart:has(h2:text-is('Counted apart')) tbody th")
+    assert apart.all_inner_texts() == ["hostile text"]
     card = page.locator(".chart:has(h2:text-is('Turns'))")
     assert card.locator(".count").all_text_contents() == ["2", "2"]
     fills = card.locator(".bar").evaluate_all("all => all.map((one) => getComputedStyle(one).fill)")

@@ -232,6 +232,7 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "reply_notes": row["notes"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
+        "apart": [name for one in row["verdicts"] for name in one["detail"].get("apart", ())],
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
         "sequence": [call["tool"] for call in row["executions"] or ()],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],

@@ -67,6 +67,7 @@ function charts(rows, all, run) {
     passAtK(rows),
     levels.length > 1 ? outcomes("By difficulty", levels, "level", { run, k: true, note: levelNote(levels) }) : null,
     outcomes("By family", groups((row) => [row.family], ([, found]) => meanReward(found) ?? 2), "family", { run, k: true, note: "Lowest mean reward first." }),
+    outcomes("Counted apart", groups((row) => row.apart, bySize), "apart", { run }),
     histogram("Turns", rows, all, (row) => row.turns),
     histogram("Tool calls", rows, all, (row) => row.calls),
     histogram("Output tokens", rows, all, (row) => row.output_tokens),

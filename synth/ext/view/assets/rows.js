@@ -24,6 +24,7 @@ const FILTERS = [
   ["category", "Error", (row) => [...new Set(row.categories || [])]],
   ["blame", "Blame", (row) => (row.blame ? [row.blame] : [])],
   ["note", "Note on the words", (row) => [...new Set(row.reply_notes || [])]],
+  ["apart", "Counted apart", (row) => row.apart],
 ];
 const SORTS = {
   plan: ["Sort: plan order", (a, b) => a.order - b.order],
@@ -80,6 +81,7 @@ function prepare(row, order) {
     row.why = failing(row).map((verdict) => `${verdict.verifier}: ${verdict.reason}`).join("; ");
     row.wrong = failing(row).map((verdict) => verdict.verifier);
     row.failed = failedTools(row);
+    row.apart = row.verdicts.flatMap((verdict) => (verdict.detail || {}).apart || []);
   }
   row.used = [...new Set(row.sequence)];
   row.ref = row.id + (row.run ? "@" + row.run : "");
