@@ -14,7 +14,7 @@ from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.reply import GoldReply
 from synth.core.types.steps import CallStep, FollowUpStep, Step, rewritten, steps_from_json
-from synth.task import GoldEnd, Task
+from synth.task import Task
 
 OF = "@"
 """Stands before the number of a later request in the names of its topics."""
@@ -76,20 +76,19 @@ def without_repeats(steps: Sequence[Step], reads: Mapping[int, str]) -> list[Ste
     return out
 
 
-def joined_end(parts: Sequence[Task], end: GoldEnd) -> GoldEnd:
-    """The end of the whole with what the parts' ends say about replies."""
+def joined_reply(parts: Sequence[Task]) -> GoldReply:
+    """The reply of the whole: what the parts' ends say about theirs."""
     replies = [
         GoldReply.from_json(part.end.reply)
         for part in parts
         if part.end is not None and part.end.reply is not None
     ]
-    reply = GoldReply(
+    return GoldReply(
         tuple(text for one in replies for text in one.said),
         tuple(fact for one in replies for fact in one.must),
         tuple(fact for one in replies for fact in one.facts),
         tuple(sorted({person for one in replies for person in one.people})),
     )
-    return replace(end, reply=reply.to_json())
 
 
 def request_of(topic: str) -> int:

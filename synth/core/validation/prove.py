@@ -21,11 +21,11 @@ from synth.core.foundation.hashing import canonical
 from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.state.alternatives import try_end
-from synth.core.tasks.parts import joined_end, joined_gold, without_repeats
+from synth.core.tasks.parts import joined_gold, joined_reply, without_repeats
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
-from synth.core.types.reply import Act
+from synth.core.types.reply import Act, GoldReply
 from synth.core.types.steps import (
     Action,
     AskStep,
@@ -134,7 +134,8 @@ def _with_end(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Task:
     """The task with the end of its gold, whose calls are checked."""
     task = replace(task, gold=branches_taken(task.gold, gold.taken))
     _check_calls(task, gold, oracle)
-    return replace(task, oracle=oracle, end=_end_of(gold, oracle))
+    reply = gold_reply(gold.evidence, oracle, gold.stated, gold.steps)
+    return replace(task, oracle=oracle, end=_end_of(gold, reply))
 
 
 def _check_alternatives(
@@ -188,35 +189,38 @@ async def _prove_parts(
     without the reads that told nothing new.
     """
     parts = [await prove(part, world, template, limits) for part in task.parts]
-    whole = replace(task, parts=tuple(parts), gold=joined_gold(task.parts))
-    whole, gold = await _prove_whole(whole, world, template, limits)
-    if whole.gold != joined_gold(parts):
-        raise _conflict(task, "one request changes what another one comes to")
-    shorter = without_repeats(whole.gold, _reads(gold, world))
-    if len(shorter) == len(whole.gold):
-        return whole, gold
-    return await _prove_whole(replace(whole, gold=shorter), world, template, limits)
-
-
-async def _prove_whole(
-    task: Task, world: World, template: Template, limits: Limits | None
-) -> tuple[Task, GoldRun]:
-    """Play a composed task whose parts are proved."""
+    task = replace(task, parts=tuple(parts), gold=joined_gold(task.parts))
     async with playing(task, world, template, limits) as gold:
-        for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
-            if message := _deviation(outcome, step):
-                raise _conflict(task, message)
-        if gold.run.stop_reason not in FINISHED:
-            raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
-        if message := _other_wishes(task, gold):
+        whole = _followed(task, gold)
+        if whole.gold != joined_gold(parts):
+            raise _conflict(task, "one request changes what another one comes to")
+        shorter = without_repeats(whole.gold, _reads(gold, world))
+        if len(shorter) == len(whole.gold):
+            return _earned(whole, gold, world), gold
+    async with playing(replace(whole, gold=shorter), world, template, limits) as gold:
+        return _earned(_followed(replace(whole, gold=shorter), gold), gold, world), gold
+
+
+def _followed(task: Task, gold: GoldRun) -> Task:
+    """A composed task with the branches that its gold took, whose calls went as its parts' did."""
+    for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True):
+        if message := _deviation(outcome, step):
             raise _conflict(task, message)
-        whole = replace(task, gold=branches_taken(task.gold, gold.taken))
-        whole = replace(whole, end=joined_end(task.parts, _end_of(gold, {})))
-        if row := shared_row(replace(gold.evidence, task=whole)):
-            raise _conflict(task, f"two requests change {row}")
-        if message := shortfall(whole, gold, world):
-            raise _conflict(task, f"gold does not earn the full reward: {message}")
-    return whole, gold
+    if gold.run.stop_reason not in FINISHED:
+        raise _conflict(task, f"gold does not finish: {gold.run.stop_reason}")
+    if message := _other_wishes(task, gold):
+        raise _conflict(task, message)
+    return replace(task, gold=branches_taken(task.gold, gold.taken))
+
+
+def _earned(task: Task, gold: GoldRun, world: World) -> Task:
+    """A composed task with the end of its gold, which passes all gates."""
+    whole = replace(task, end=_end_of(gold, joined_reply(task.parts)))
+    if row := shared_row(replace(gold.evidence, task=whole)):
+        raise _conflict(task, f"two requests change {row}")
+    if message := shortfall(whole, gold, world):
+        raise _conflict(task, f"gold does not earn the full reward: {message}")
+    return whole
 
 
 def _reads(gold: GoldRun, world: World) -> Mapping[int, str]:
@@ -286,7 +290,7 @@ def _other_wishes(task: Task, gold: GoldRun) -> str | None:
     )
 
 
-def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
+def _end_of(gold: GoldRun, reply: GoldReply) -> GoldEnd:
     submitted = gold.evidence.submitted
     played = [
         {"tool": outcome.call.name, "arguments": dict(outcome.arguments or {})}
@@ -298,7 +302,7 @@ def _end_of(gold: GoldRun, oracle: Mapping[str, object]) -> GoldEnd:
         calls=len(played),
         writes=_writes(gold),
         played=played,
-        reply=gold_reply(gold.evidence, oracle, gold.stated, gold.steps).to_json(),
+        reply=reply.to_json(),
         asked=_asked(gold),
         work=dict(work_of(gold.evidence.task)),
     )
