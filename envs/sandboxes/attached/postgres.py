@@ -319,7 +319,7 @@ class _PostgresWriter(Writer, PostgresAccess):
         return self._calls_writer(raw, sql, shown)
 
     def _defaults(self, raw: Any, tables: set[tuple[str, str]]) -> set[str]:
-        """What a plan shows for the defaults of columns, which are their owner's."""
+        """The texts of a plan for the defaults of columns, which are their owner's."""
         rows = [f"INSERT INTO {quoted(s)}.{quoted(name)} DEFAULT VALUES" for s, name in tables]
         return {text for row in rows for text in _texts(self._plan(raw, row, None))}
 

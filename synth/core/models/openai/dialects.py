@@ -38,7 +38,9 @@ DIALECTS = (
     ),
     Dialect(
         "Ollama",
-        r"does(?: not|n't) support tool|tools? (?:is|are) not supported|tool use",
+        r"does(?: not|n't) support (?:tool|function)|tools? (?:is|are) not supported|tool use"
+        r"|[\"']tools[\"'].{0,60}not permitted|^tools: extra inputs"
+        r"|tool_choice\W{1,3}is not supported",
         "this model takes no tools: choose another one, or agent.text_calls=parse with a server"
         " that ignores them",
         "ollama/ollama#14795",
@@ -60,10 +62,12 @@ DIALECTS = (
         "2026-07",
     ),
     Dialect(
-        "Gemini",
-        r"unknown name .{1,60}function_declarations|only allowed for STRING type",
+        "Gemini, Kimi, OpenAI, Anthropic",
+        r"unknown name .{1,60}function_declarations|only allowed for STRING type"
+        r"|invalid (?:json )?schema for (?:function|tool)|(?:valid|flavored) json schema"
+        r"|json schema is invalid",
         f"a tool's schema has more than this server knows: {_CHECK}",
-        "LLM-API-Key-Proxy#86",
+        "LLM-API-Key-Proxy#86, earendil-works/pi#4138, ComposioHQ/composio#1829",
         "2026-01",
     ),
     Dialect(
