@@ -294,28 +294,6 @@ def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["breaks.py"]
 
 
-def test_an_exporter_of_ones_own_is_named_by_its_import_path(run, tmp_path, monkeypatch):
-    """It needs no more than the contract, and sees the rows in the order of the plan."""
-    (tmp_path / "prompts.py").write_text(
-        "from synth.ext.exporters import Exporter\n"
-        "class Prompts(Exporter):\n"
-        "    name, description, suffix = 'prompts', 'what was asked', '.txt'\n"
-        "    columns, min_reward = ('messages',), None\n"
-        "    def rows(self, rows):\n"
-        "        for row in rows:\n"
-        "            self.exported(row)\n"
-        "            yield {'text': row['messages'][1]['content']}\n"
-        "    def write(self, examples, out):\n"
-        "        return out.write_text('\\n'.join(example['text'] for example in examples)) and 4\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    assert main([str(run), "--to", "prompts:Prompts"]) == 0
-    assert (tmp_path / "ehr.prompts.txt").read_text().splitlines()[1:3] == [
-        "Stop medication 12.",
-        "Stop the warfarin.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -384,11 +362,3 @@ def test_help_lists_every_target_with_an_example(name, capsys):
         main(["--help"])
     assert caught.value.code == 0
     assert name in capsys.readouterr().out
-
-
-def test_masked_rows_of_the_sample_are_what_they_claim():
-    assert [m.get("train") for m in masked(0)["messages"] if m["role"] == "assistant"] == [
-        False,
-        None,
-        None,
-    ]

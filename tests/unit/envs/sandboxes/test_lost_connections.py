@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from envs.connection import connect_args, parse_url
-from envs.errors import DatabaseConfigError, SandboxError
+from envs.errors import SandboxError
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
@@ -160,38 +158,3 @@ def test_an_idle_process_takes_its_lock_again(engine: str):
         start_another(made)
         assert databases(engine, made.server.token) == before
         assert insert(made) == 1
-
-
-@pytest.fixture
-def silent() -> Iterator[int]:
-    """The port of a server that takes connections and says nothing."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(16)
-        yield listening.getsockname()[1]
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_silent_server_is_an_error_of_the_connection(
-    engine: str, silent: int, monkeypatch: pytest.MonkeyPatch
-):
-    server(engine)
-    kind, module = (
-        (PostgresTemplate, "envs.sandboxes.postgres.server.CONNECT_S")
-        if engine == "postgresql"
-        else (MariaDBTemplate, "envs.sandboxes.mariadb.server.CONNECT_S")
-    )
-    monkeypatch.setattr(module, 2)
-    failures: list[BaseException] = []
-
-    def connect() -> None:
-        try:
-            kind.build(lambda db: None, f"{engine}://nobody@127.0.0.1:{silent}/x")
-        except DatabaseConfigError as error:
-            failures.append(error)
-
-    waiting = threading.Thread(target=connect, daemon=True)
-    waiting.start()
-    waiting.join(30)
-    assert not waiting.is_alive(), "the connection waits for ever"
-    assert "cannot connect to" in str(failures[0])

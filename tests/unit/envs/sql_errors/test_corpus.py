@@ -1,5 +1,5 @@
-"""Real errors of real drivers, in the languages that the servers speak: at least 98 in 100 get
-their category.
+"""Real errors of real drivers, in the languages that the servers speak: all of the half that the
+classifier was tuned on get their category, and at least 98 in 100 of the other.
 
 Every statement of both halves of the corpus is executed; each error is read as SQLAlchemy wraps it
 and bare. ``-s`` shows the counts.
@@ -26,7 +26,8 @@ from tests.unit.envs.sql_error_corpus import drivers, scenes
 from tests.unit.envs.sql_error_corpus.cases import Case, read_cases
 from tests.unit.envs.sql_error_corpus.drivers import Raised
 
-HALVES = ("tuned", "held_out")
+LEAST = {"tuned": 1.0, "held_out": 0.98}
+HALVES = tuple(LEAST)
 SERVED = [
     (engine, driver) for engine in ("postgresql", "mysql") for driver in drivers.installed(engine)
 ]
@@ -57,6 +58,8 @@ def check_what_a_model_reads(raised: Raised, engine: str) -> None:
     assert raised.error is not None
     result = to_result(raised.error, engine)
     assert result.message, raised
+    if raised.driver in {"psycopg", "pymysql"}:
+        assert re.fullmatch(r"[0-9A-Z]{5}", result.sql_state or ""), raised
     assert not NOISE.search(result.content()), (raised.case.place, raised.driver, result.content())
     words = raised.case.statements[-1].split()
     for at in range(len(words) - 3):
@@ -84,12 +87,12 @@ def judge(raised: Iterable[Raised], engine: str) -> tuple[Counter[bool], list[st
     return counts, wrong
 
 
-def hold(raised: Iterable[Raised], engine: str, name: str) -> None:
-    """At least 98 in 100 are right."""
+def hold(raised: Iterable[Raised], engine: str, name: str, least: float = 0.98) -> None:
+    """So large a share is right."""
     counts, wrong = judge(raised, engine)
     print(f"{name}: {counts[True]} of {counts.total()}")
     assert counts.total() > 100
-    assert counts[True] >= 0.98 * counts.total(), "\n".join(wrong)
+    assert counts[True] >= least * counts.total(), "\n".join(wrong)
 
 
 def test_the_corpus_is_large_and_no_statement_is_in_both_halves() -> None:
@@ -119,11 +122,12 @@ class TestCategories:
         hold(drivers.by_sqlite3(on("sqlite", half)), "sqlite", f"{half} sqlite3")
 
     def test_apsw(self, half: str) -> None:
-        hold(drivers.by_apsw(on("sqlite", half)), "sqlite", f"{half} apsw")
+        hold(drivers.by_apsw(on("sqlite", half)), "sqlite", f"{half} apsw", LEAST[half])
 
     @pytest.mark.parametrize(("engine", "driver"), SERVED)
     def test_a_server(self, half: str, engine: str, driver: str, shop: sa.URL) -> None:
-        hold(drivers.by_server(on(engine, half), shop, driver), engine, f"{half} {driver}")
+        raised = drivers.by_server(on(engine, half), shop, driver)
+        hold(raised, engine, f"{half} {driver}", LEAST[half])
 
 
 class TestScenes:

@@ -35,7 +35,6 @@ OVERFLOWS = [
         " your messages resulted in 9001"
         " tokens."
     ),
-    "This endpoint's maximum context length is 131072 tokens.",
     "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
     (
         "'max_tokens' is too large: 500. This model's maximum context"
@@ -43,16 +42,13 @@ OVERFLOWS = [
         " request has 4000"
     ),
     "the request exceeds the available context size, try increasing it",
-    "request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it",
     "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
-    "Requested token count exceeds the model's maximum context length of 4096 tokens.",
     "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 4000 `inputs` tokens",
     "The number of tokens to keep from the initial prompt is greater than the context length",
     "Trying to keep the first 9000 tokens when context the overflows.",
     "prompt is too long: 210000 tokens > 200000 maximum",
     "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
     "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
-    "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
     "Please reduce the length of the messages or completion.",
     "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
     "Input is too long for requested model.",
@@ -61,7 +57,6 @@ OVERFLOWS = [
         " shorter"
         " input"
     ),
-    "Requested token count exceeds the model's maximum context length of 202752 tokens.",
     (
         "You passed 9001 input tokens and requested 100 output tokens."
         " Please reduce the length of the"
@@ -69,6 +64,8 @@ OVERFLOWS = [
     ),
     "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000",
     "input is too large to process. increase the physical batch size",
+    "Request has too many input tokens (9 > 8)",
+    "The total length of all messages is too long",
     "too many tokens: total number of tokens in the prompt cannot exceed 4081",
     "Invalid request: Your request exceeded model token limit: 8192",
     "Prompt exceeds max length",
@@ -107,11 +104,31 @@ def test_context_overflow_by_wording(message: str, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [{"code": "context_length_exceeded"}, {"type": "exceed_context_size_error"}]
+    "error",
+    [
+        {"code": "context_length_exceeded"},
+        {"type": "exceed_context_size_error"},
+        {"code": "tokens_limit_reached"},
+    ],
 )
 def test_context_overflow_by_code(error: dict[str, str]) -> None:
     """The code decides, whatever the words."""
     assert type(fail(400, "no", **error)) is ContextOverflow
+
+
+@pytest.mark.parametrize("status", [300, 304, 400, 404, 405, 407, 410, 415, 422, 431, 451, 501])
+def test_what_the_operator_has_to_mend_is_refused(status: int) -> None:
+    """Whatever a proxy's page calls it."""
+    for body in (b"", b"<html>nginx</html>", b'{"detail":[{"msg":"field required"}]}'):
+        error = failure("http://host/v1", status, {}, body, Redactor([]))
+        assert (type(error), error.retryable) == (ModelRefusedRequest, False)
+
+
+def test_a_limit_per_minute_is_told_from_a_request_that_never_fits() -> None:
+    """OpenAI's 429 for one request above the limit does not heal; a bid to wait does."""
+    large = fail(429, "Request too large for m: Limit 30000, Requested 40000")
+    assert (type(large), large.retryable) == (ModelRefusedRequest, False)
+    assert fail(503, "Too many tokens, please wait before trying again.").retryable
 
 
 @pytest.mark.parametrize(
@@ -235,7 +252,10 @@ def test_a_moderated_prompt_is_no_broken_key() -> None:
     )
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+@pytest.mark.parametrize(
+    "status",
+    [408, 409, 424, 425, 429, 498, 499, 500, 502, 503, 504, 507, 520, 529, 599, 999],
+)
 def test_what_can_heal_is_retryable(status: int) -> None:
     """Busy, broken and restarting endpoints."""
     error = fail(status, "later", {"retry-after": "7"})
@@ -300,6 +320,8 @@ def test_no_key_in_an_error() -> None:
         ({"retry-after": "-3"}, 0.0),
         ({"retry-after": "soon"}, None),
         ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan", "retry-after-ms": "nan"}, None),
+        ({"retry-after": "1e400"}, None),
         ({"retry-after": formatdate(0, usegmt=True)}, 0.0),
         ({"retry-after": "Mon, 99 Foo 2026"}, None),
         ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 1.0),

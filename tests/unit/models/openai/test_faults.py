@@ -2,7 +2,6 @@
 retried where it helps.
 """
 
-import asyncio
 import itertools
 import json
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.ext.serving.openai_server import Fault
-from synth.model import Completion
 from tests.unit.models.conftest import JSON, answer_body, opening, refused, talk
 
 BROKEN = {
@@ -83,25 +81,6 @@ async def test_a_redirect_is_not_followed(endpoint: Any) -> None:
     assert "redirect" in str(error)
 
 
-async def test_the_deadline_holds_against_a_body_that_drips(endpoint: Any) -> None:
-    """Each byte arrives in time, the answer never does: the request ends by the clock on the
-    wall.
-    """
-    drip = Fault(headers=JSON, body=itertools.repeat(b" "), pause_s=0.01)
-    async with asyncio.timeout(20), endpoint(drip, timeout_s=0.2) as (_, model):
-        error = await refused(model)
-    assert type(error) is ModelError
-    assert error.retryable
-    assert "within 0.2 s" in str(error)
-
-
-async def test_the_deadline_holds_against_an_error_that_drips(endpoint: Any) -> None:
-    """openai reads the body of an error by itself; that counts too."""
-    drip = Fault(status=500, body=itertools.repeat(b" "), pause_s=0.01)
-    async with endpoint(drip, timeout_s=0.2) as (_, model):
-        assert "within 0.2 s" in str(await refused(model))
-
-
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_flood_is_cut_off(endpoint: Any, status: int) -> None:
     """An endless body ends at the cap, in an error's body as well."""
@@ -110,16 +89,3 @@ async def test_a_flood_is_cut_off(endpoint: Any, status: int) -> None:
         error = await refused(model)
     assert "more than 1000000 bytes" in str(error)
     assert (error.retryable, server.hits) == (False, 1)
-
-
-async def test_a_connection_that_was_closed_meanwhile_is_replaced(endpoint: Any) -> None:
-    """The endpoint restarts between two calls of a conversation."""
-    async with endpoint(
-        Completion(content="a"), Fault(abort=True), Completion(content="b"), max_retries=1
-    ) as (
-        _,
-        model,
-    ):
-        conversation = talk(model)
-        assert (await conversation.complete(opening())).content == "a"
-        assert (await conversation.complete(opening())).content == "b"

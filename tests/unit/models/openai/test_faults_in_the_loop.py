@@ -27,7 +27,7 @@ from synth.model import Completion
 from synth.verdict import StopReason
 from tests.unit.models.conftest import AT_ONCE, KEY, answer_body, opening, talk
 
-from .faults import SCENES, SHORT, called
+from .faults import SCENES, called
 from .raw_endpoint import Wire, raw_endpoint, reply, sends, sends_and_hangs
 
 pytestmark = pytest.mark.slow
@@ -273,10 +273,3 @@ async def test_a_cancelled_request_leaves_nothing_behind() -> None:
         assert gate.seen[1:] == ["in", "out"]
         assert (await talk(model).complete(opening())).content == "fine"
         await model.aclose()
-
-
-def test_short_time_outs_are_short() -> None:
-    """The scenes that never end are bounded."""
-    assert all(
-        scene.options.get("timeout_s", 0.3) <= SHORT["timeout_s"] for scene in SCENES.values()
-    )

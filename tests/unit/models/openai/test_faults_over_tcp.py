@@ -96,11 +96,6 @@ async def comes_to_its_end(scene: Scene, *, stream: bool) -> None:
         await model.aclose()
 
 
-def test_there_are_enough_of_them() -> None:
-    """The list shrinks only on purpose."""
-    assert len(SCENES) >= 150
-
-
 async def test_a_port_where_nobody_listens() -> None:
     """Refused at once."""
     with socket.socket() as unused:

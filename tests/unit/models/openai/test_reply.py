@@ -77,6 +77,7 @@ def test_unknown_usage_is_none(usage: Any) -> None:
         ),
         ({"content": [{"type": "refusal", "refusal": "no"}]}, Completion(refusal="no")),
         ({"content": None, "refusal": "no"}, Completion(refusal="no")),
+        ({"content": []}, Completion()),
         (
             {"content": "a", "reasoning_content": "t"},
             Completion(content="a", reasoning_content="t"),
@@ -217,7 +218,7 @@ def test_an_answer_that_the_endpoint_could_not_put_together(
     assert missing_answer(found) is not None
 
 
-@pytest.mark.parametrize("reason", ["cancelled", "CANCELED", "timeout", "failed"])
+@pytest.mark.parametrize("reason", ["cancelled", "CANCELED", "timeout", "failed", "abort", "error"])
 def test_an_answer_that_was_broken_off(reason: str) -> None:
     with pytest.raises(NotACompletionError, match="broke off"):
         read_completion(body({"content": "half an ans"}, finish_reason=reason))
@@ -329,6 +330,8 @@ def test_token_ids_and_logprobs_are_kept_where_they_are_whole() -> None:
         ('{"choices": "é"}'.encode("latin-1"), "not UTF-8"),
         (b"<!DOCTYPE html><html>", "HTML"),
         (b"[]", "not an object"),
+        (b"null", "not an object"),
+        (b"upstream connect error", "not complete JSON"),
         (b"[" * 100_000, "not complete JSON"),
         (b'data: {"choices": []}\n\n', "not complete JSON"),
     ],
@@ -353,6 +356,10 @@ def test_a_byte_order_mark_is_no_obstacle() -> None:
         {"choices": [None]},
         {"choices": [{}]},
         {"choices": [{"message": None}]},
+        {"choices": {"0": {}}},
+        {"choices": [{"text": "fine"}]},
+        {"choices": [{"message": "fine"}]},
+        body({"content": {"text": "fine"}}),
         body({"content": 3}),
         body({"content": [3]}),
         body({"content": ""}, error={"message": "provider died", "code": 502}),

@@ -20,7 +20,7 @@ from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
 from synth.ext.serving.openai_server import Fault, chunks, whole
 from synth.model import Completion, Delta
-from tests.unit.models.conftest import calling, opening, refused, talk
+from tests.unit.models.conftest import opening, refused, talk
 
 SSE = {"Content-Type": "text/event-stream"}
 
@@ -302,28 +302,6 @@ async def test_streamed_or_whole_is_the_same_completion(endpoint: Any) -> None:
     assert plain == by_config == listened == replace(again, provider=listened.provider)
 
 
-async def test_a_stream_that_is_cut_is_asked_again(endpoint: Any) -> None:
-    """A reset in the middle, an end without a reason, an error event: each is retryable, and the
-    retry counts.
-    """
-    faults = [
-        Fault(headers=SSE, body=[event(chunk({"content": "half"}))], abort=True),
-        Fault(headers=SSE, body=[streamed(chunk({"content": "half"}))]),
-        Fault(headers=SSE, body=[event(chunk({"content": "half"})), event({"error": {"message": "died", "code": 500}})]),
-    ]  # fmt: skip
-    for fault in faults:
-        async with endpoint(fault, stream=True) as (_, model):
-            error = await refused(model)
-        assert type(error) is ModelError
-        assert error.retryable
-    async with endpoint(*faults, Completion(content="fine"), stream=True, max_retries=3) as (
-        server,
-        model,
-    ):
-        assert (await talk(model).complete(opening())).content == "fine"
-    assert server.hits == 4
-
-
 async def test_an_error_in_the_middle_says_what_it_is(endpoint: Any) -> None:
     """The classes are those of errors before the stream; what the endpoint said of it is there."""
     for error, kind in (
@@ -346,31 +324,3 @@ async def test_an_answer_is_whole_once_it_has_said_why_it_ended(endpoint: Any) -
     async with endpoint(Fault(headers=SSE, body=body, abort=True), stream=True) as (server, model):
         found = await talk(model).complete(opening())
     assert (found.content, found.usage, server.hits) == ("fine", Usage(), 1)
-
-
-async def test_cap_and_deadline_hold_for_streams(endpoint: Any) -> None:
-    """An endless stream, of one line or of many, and one that drips."""
-    flood = itertools.repeat(event(chunk({"content": "x" * 60_000})))
-    line = itertools.chain([b"data: "], itertools.repeat(b"x" * 60_000))
-    for body in (flood, line):
-        fault = Fault(headers=SSE, body=body)
-        async with endpoint(fault, stream=True, max_response_bytes=1_000_000, max_retries=2) as (
-            server,
-            model,
-        ):
-            error = await refused(model)
-        assert "more than 1000000 bytes" in str(error)
-        assert (error.retryable, server.hits) == (False, 1)
-    drip = Fault(headers=SSE, body=itertools.repeat(b": wait\n\n"), pause_s=0.01)
-    async with endpoint(drip, stream=True, timeout_s=0.2) as (_, model):
-        assert "within 0.2 s" in str(await refused(model))
-
-
-async def test_a_streamed_call_can_be_echoed(endpoint: Any) -> None:
-    """Two turns through a strict endpoint: the call that came in pieces goes back as a valid
-    one.
-    """
-    async with endpoint(calling("a"), Completion(content="done"), stream=True) as (server, model):
-        first = await talk(model).complete(opening())
-    assert first.tool_calls == (ToolCall("a", "find", '{"name": "Zoë"}'),)
-    assert server.hits == 1
