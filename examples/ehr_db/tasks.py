@@ -163,18 +163,18 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                             ),
                             (
                                 "{clinician} asks which of their own patients have hypertension"
-                                " that is not under control: an active I10 and a last pressure of"
+                                " that is not under control, which means a last pressure of"
                                 " at least {systolic} systolic or {diastolic} diastolic. Only open"
                                 " charts, please."
                             ),
                             (
                                 "We audit the blood pressure of {clinician}'s patients. Who with an"
-                                " active chart and active I10 has a newest reading of >= {systolic}"
+                                " active chart and hypertension has a newest reading of >= {systolic}"
                                 " systolic or >= {diastolic} diastolic? Ids please."
                             ),
                             (
                                 "I'm preparing {clinician}'s next week. Who of the open charts with"
-                                " I10 was at {systolic}/{diastolic} or higher the last time, in"
+                                " hypertension was at {systolic}/{diastolic} or higher the last time, in"
                                 " either number?"
                             ),
                         ]
@@ -197,8 +197,8 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                         {"submit": {"patients": above}},
                         {
                             "say": (
-                                "Of {clinician}'s active patients with I10, these had {systolic}"
-                                " systolic or more, or {diastolic} diastolic or more, at the last"
+                                "Of {clinician}'s active patients with hypertension, at {systolic}"
+                                " systolic or {diastolic} diastolic or more at the last"
                                 f" measurement: {shown}."
                             )
                         },
@@ -256,7 +256,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                         (
                             "Please go through the warfarin patients. Last INR outside"
                             " {low}-{high},"
-                            " or outside {valve_low}-{valve_high} in those with Z95.2: lab result"
+                            " or outside {valve_low}-{valve_high} in those with a prosthetic"
+                            " valve (Z95.2): lab result"
                             " follow-up, {days} days at most."
                         ),
                         (
@@ -266,7 +267,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                             " fine."
                         ),
                         (
-                            "Warfarin round. Z95.2: INR {valve_low}-{valve_high}. All others:"
+                            "Warfarin round. Prosthetic valve (Z95.2): INR {valve_low}-{valve_high}. All others:"
                             " {low}-{high}. A newest value below or above that means a follow-up"
                             " (lab result) in {days} days or less. Thank you!"
                         ),
@@ -297,8 +298,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"submit": {"out_of_range": out}},
                     {
                         "say": (
-                            "These patients are out of range and have a lab result follow-up"
-                            f" within {{days}} days now: {shown}."
+                            "Out of range, and booked for the lab result within {days} days:"
+                            f" {shown}."
                         )
                     },
                 ],

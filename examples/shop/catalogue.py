@@ -66,7 +66,7 @@ def list_categories(db: Connection) -> dict[str, Any]:
 def search_stock(
     db: Connection, category: Words, below: Annotated[int, {"minimum": 1, "maximum": 1000}] = 1
 ) -> dict[str, Any]:
-    """Search a category for variants of which fewer than a number are on hand.
+    """Search a category for variants that run low: with fewer than a number on hand.
 
     Args:
         category: The category's name.

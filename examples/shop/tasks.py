@@ -63,7 +63,7 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
             else:
                 refunded += worth
             settled.append(_settled(place, each["return_id"], state, release=worth > DESK_LIMIT))
-        money = f"Refunded: {refunded / 100:.2f} EUR." if refunded else "Nothing is refunded yet."
+        money = f"Refunded: €{refunded / 100:.2f}." if refunded else "Nothing is refunded yet."
         if over:
             money += f" Above our limit, so with a supervisor: {', '.join(over)}."
         yield {
@@ -94,7 +94,7 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
                 {"submit": {"refunded_cents": refunded, "escalated": over}},
                 {
                     "say": [
-                        f"All {len(found)} parcels are booked in. {money}",
+                        f"I have booked in {len(found)} parcels. {money}",
                         f"Done, {len(found)} returns are in. {money}",
                     ]
                 },

@@ -6,10 +6,14 @@ Its user brings the requests one after another. Each part is judged as the task 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+import jsonpath
+
+from synth.core.tasks.yaml.saves import saved_values
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.reply import GoldReply
@@ -58,22 +62,55 @@ def with_own_names(steps: Sequence[Step], suffix: str) -> list[Step]:
     return steps_from_json(renamed([step.to_json() for step in steps]))
 
 
-def without_repeats(steps: Sequence[Step], reads: Mapping[int, str]) -> list[Step]:
-    """Steps without the reads whose result is known. ``reads`` holds call and result of each step
-    that read, by its ``id``: the later of two alike tells nothing new.
+Reading = tuple[str, Mapping[str, object], object]
+"""A call that read: the tool, its arguments, and the value of its result."""
+
+
+def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> list[Step]:
+    """Steps without the reads whose result is known: the later of two alike, and the search for the
+    id of a thing that an earlier result shows. ``reads`` holds what each step read, by its ``id``.
     """
     out: list[Step] = []
-    places: dict[str, int] = {}
+    known: dict[int, Reading] = {}
     for step in steps:
-        read = reads.get(id(step))
-        if isinstance(step, CallStep) and read is not None:
-            place = places.setdefault(read, len(out))
-            if place < len(out) and names_in(dict(step.save), "$") <= {TODAY, *step.save}:
-                earlier = cast("CallStep", out[place])
-                out[place] = replace(earlier, save={**earlier.save, **step.save})
-                continue
+        read = reads.get(id(step)) if isinstance(step, CallStep) else None
+        found = next(_taken(cast("CallStep", step), read, known), None) if read else None
+        if found is not None:
+            earlier = cast("CallStep", out[found[0]])
+            out[found[0]] = replace(earlier, save={**earlier.save, **found[1]})
+            continue
+        if read is not None:
+            known[len(out)] = read
         out.append(step)
     return out
+
+
+def _taken(
+    step: CallStep, read: Reading, known: Mapping[int, Reading]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Places of earlier reads that tell what a step saves, with the saves that take it from there.
+    Two people may have one name, so that a thing is known by a number or an address.
+    """
+    if not names_in(dict(step.save), "$") <= {TODAY, *step.save}:
+        return
+    yield from ((place, step.save) for place, earlier in known.items() if earlier == read)
+    said, keys = set(map(str, read[1].values())), _ids(step.save)
+    if not keys or not re.search(r"[\d@]", "".join(said)):
+        return
+    values = saved_values(step.save, read[2], {})
+    for place, earlier in known.items():
+        shown = cast("dict[str, Any]", earlier[2] if isinstance(earlier[2], dict) else {})
+        for found in cast("Iterator[Any]", jsonpath.finditer("$..*", shown)):
+            thing: Mapping[str, Any] = found.obj if hasattr(found.obj, "values") else {}
+            told = all(thing.get(key) == values[name] for name, key in keys.items())
+            if told and said <= set(map(str, thing.values())):
+                yield place, {name: f"{found.path}['{key}']" for name, key in keys.items()}
+
+
+def _ids(saves: Mapping[str, object]) -> Mapping[str, str]:
+    """The fields of ids that a step saves, by name; none if it saves anything else."""
+    ends = {name: re.search(r"\.(\w+id)(?:'|$)", str(path)) for name, path in saves.items()}
+    return {name: found[1] for name, found in ends.items() if found} if all(ends.values()) else {}
 
 
 def joined_reply(parts: Sequence[Task]) -> GoldReply:

@@ -5,7 +5,7 @@ tool for what is asked (``tasks.missing_tools=0.15``): the agent has to say that
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any, cast
@@ -30,6 +30,9 @@ CANNOT = (
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 
+MOST_NAMED = 2
+"""The most tools that a reply says are missing: the first that the request needs."""
+
 LACKS = "missing_tools"
 """The name under which a task's ``extras`` keep the tools that it lacks."""
 
@@ -47,12 +50,14 @@ class Toolsets(TaskTransform):
         self._others = int(found[1]) if found else 0
         self._missing = options.missing_tools
         self._tools: Mapping[str, Tool] = {}
+        self._writers: Collection[str] = ()
 
     def choose(
         self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
     ) -> Sequence[Block]:
         world_tools = blocks[0].source.world.tools if blocks else ()
         self._tools = {tool.name: tool for tool in world_tools}
+        self._writers = {tool.name for tool in world_tools if not tool.read_only}
         return blocks
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
@@ -75,30 +80,36 @@ class Toolsets(TaskTransform):
         for place in sorted(range(len(parts)), key=lambda _: dice.random()):
             names = self._key_tools(parts[place], alone=not task.parts)
             others = [one for index, one in enumerate(parts) if index != place]
-            if not names or any(_needed_tools(other).intersection(names) for other in others):
+            needed = set[str]().union(*map(_needed_tools, others))
+            named = names[:MOST_NAMED]
+            if not names or needed.intersection(named):
                 continue
-            act = " or ".join(_act(self._tools[name]) for name in names)
+            act = " or ".join(_act(self._tools[name]) for name in named)
             parts[place] = _declined(parts[place], dice.choice(CANNOT).format(act=act))
+            names = [name for name in names if name not in needed]
             whole = self._whole(task, parts) if task.parts else replace(parts[0], form={})
             return whole.with_extra(LACKS, names)
         return None
 
     def _key_tools(self, task: Task, *, alone: bool) -> Sequence[str]:
-        """The tools without which nothing of a request can be met: all that write, or the last that
-        reads where gold writes nothing and no other request is there to read for. Empty where the
-        user asks for a value beside a change.
+        """The tools without which nothing of a request can be met: all that write, whatever the
+        data turn out to be, or the last that reads where the request asks for no change and no
+        other request is there to read for. Empty where the user asks for a value beside a change,
+        for something later, or for more than can be named in a breath.
         """
         reply = task.gate("reply")
-        if reply is None or "unjudged" in (reply.options or {}):
+        options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}
+        if "unjudged" in options or task.role.then:
             return []
-        calls = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
-        writes = [step for step in calls if not self._tools[step.tool].read_only]
+        calls = [step.tool for step in every_step(task.gold) if isinstance(step, CallStep)]
+        names = dict.fromkeys([*options.get("acts", ()), *calls])
+        writes = [name for name in names if name in self._writers]
         if not writes:
-            known = bool(calls) and alone and any(not t.read_only for t in self._tools.values())
-            return [calls[-1].tool] if known else []
-        sure = [step for step in task.gold if step in writes]
+            return calls[-1:] if alone and self._writers else []
+        sure = [step for step in task.gold if isinstance(step, CallStep) and step.tool in writes]
+        many = len({step.tool for step in sure}) > MOST_NAMED
         met = not sure or sure[0].fails is not None or bool(task.oracle_sql)
-        return [] if met else list(dict.fromkeys(step.tool for step in writes))
+        return [] if met or many else writes
 
     def _whole(self, task: Task, parts: Sequence[Task]) -> Task:
         """A composed task of other parts."""

@@ -63,7 +63,6 @@ CHANGING: Final = (
     "I'm entering it.",
     "I'll take care of it now.",
     "I'll go ahead with it.",
-    "All checked, so I'll do it now.",
     "Doing it now.",
 )
 """Words beside calls that read and calls that write. They claim nothing that is not so."""

@@ -56,9 +56,8 @@ def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
 
 def _reply_gate(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
     """The gate `reply`, which every family has; the key `reply` has its options."""
-    acts = sorted(
-        {step.tool for step in every_template(judged.gold) if isinstance(step, CallTemplate)}
-    )
+    calls = [step.tool for step in every_template(judged.gold) if isinstance(step, CallTemplate)]
+    acts = list(dict.fromkeys(calls))
     options: dict[str, Json] = {"acts": acts}
     given = scope.part(raw, "reply")
     for key in ("must", "never", "forbid"):

@@ -18,9 +18,9 @@ from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.grounding import turns
-from synth.core.types.steps import FollowUpStep
+from synth.core.tasks.parts import without_repeats
+from synth.core.types.steps import CallStep, FollowUpStep
 from synth.core.users.scripted.user import ScriptedUser
-from synth.core.validation.attacks.lazy import lazy_agents
 from synth.core.validation.attacks.runner import AttackRunner, Case
 from synth.core.validation.attacks.steps import Attack, SayStep, moves_of, play
 from synth.core.validation.prove import prove_and_keep
@@ -147,12 +147,15 @@ def test_a_request_that_never_came_is_named(world: World, template: Template, po
     assert any("request 2: never came" in verdict.reason for verdict in verdicts)
 
 
-def test_lazy_agents_lose(world: World, template: Template, pool: FamilyTasks):
-    task, gold = asyncio.run(prove_and_keep(composed(pool), world, template))
-    attacks = list(lazy_agents(task, moves_of(gold.run), world.tools))
-    assert len(attacks) > 3
-    for attack in attacks:
-        assert reward_of(attack, task, world, template) == 0.0, attack
+@pytest.mark.parametrize(("query", "left"), [("ada@example.org", 1), ("Ada", 2)])
+def test_the_id_of_what_was_shown_is_searched_by_a_shared_name_only(query: str, left: int):
+    ada = {"customer_id": 7, "email": "ada@example.org", "name": "Ada"}
+    order, search = CallStep("order"), CallStep("find", save={"cid": "$.found[0].customer_id"})
+    found = ("find", {"query": query}, {"found": [ada]})
+    reads = {id(order): ("order", {}, {"owner": ada}), id(search): found}
+    steps = without_repeats([order, search], reads)
+    taken = CallStep("order", save={"cid": "$['owner']['customer_id']"})
+    assert steps == ([taken] if left == 1 else [order, search])
 
 
 def test_requests_that_change_the_same_row_are_refused(
