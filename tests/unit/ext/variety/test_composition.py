@@ -18,7 +18,7 @@ from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import canonical
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.grounding import turns
-from synth.core.tasks.parts import without_repeats
+from synth.core.tasks.parts import Reading, without_repeats
 from synth.core.types.steps import CallStep, FollowUpStep
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.attacks.runner import AttackRunner, Case
@@ -151,11 +151,11 @@ def test_a_request_that_never_came_is_named(world: World, template: Template, po
 def test_the_id_of_what_was_shown_is_searched_by_a_shared_name_only(query: str, left: int):
     ada = {"customer_id": 7, "email": "ada@example.org", "name": "Ada"}
     order, search = CallStep("order"), CallStep("find", save={"cid": "$.found[0].customer_id"})
-    found = ("find", {"query": query}, {"found": [ada]})
-    reads = {id(order): ("order", {}, {"owner": ada}), id(search): found}
-    steps = without_repeats([order, search], reads)
+    reads: dict[int, Reading] = {id(order): ("order", {}, {"owner": ada})}
+    reads[id(search)] = ("find", {"query": query}, {"found": [ada]})
     taken = CallStep("order", save={"cid": "$['owner']['customer_id']"})
-    assert steps == ([taken] if left == 1 else [order, search])
+    steps = [taken] if left == 1 else [order, search]
+    assert without_repeats([order, search], reads) == steps
 
 
 def test_requests_that_change_the_same_row_are_refused(
