@@ -104,10 +104,14 @@ class PreparedRun:
 
 
 def prepare(
-    config: RunConfig, world_path: Path | None = None, consent: Consent = refuse
+    config: RunConfig,
+    world_path: Path | None = None,
+    consent: Consent = refuse,
+    *,
+    at_most: bool = False,
 ) -> PreparedRun:
     """Find out everything that can be known before anything starts. ``consent`` decides on code of
-    a recorded run that is branched or narrated.
+    a recorded run that is branched or narrated. ``at_most``: fewer tasks where there are fewer.
 
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError`, :class:`TaskError` or
     :class:`~synth.errors.UntrustedCode`.
@@ -137,7 +141,14 @@ def prepare(
     talks = any(family.talks for pool in pools for family in pool.families)
     account.add(unread(config, talks=talks))
     splits = _splits(tasks, pools)
-    plan = Plan.make(splits, tasks.count, tasks.samples, spec.seed, transforms)
+    supply = sum(
+        pool.capacity(family.id)
+        for own in splits.values()
+        for pool in own
+        for family in pool.families
+    )
+    count = min(tasks.count, supply) if at_most else tasks.count
+    plan = Plan.make(splits, count, tasks.samples, spec.seed, transforms)
     spec = with_extensions(spec, [*world.extensions, *_gates(pools, spec.seed)])
     if config.users.kind == "none":
         _refuse_talkative(pools)

@@ -56,7 +56,7 @@ def test_the_command_streams_a_rollout_and_takes_an_approval_and_a_turn(tmp_path
     world = tmp_path / "talk"
     world.mkdir()
     talking_world.make(world)
-    command = [*COMMAND, "serve-agent", str(world), "--families", "plan_asked", "--count", "2"]
+    command = [*COMMAND, "serve-agent", str(world), "--families", "plan_asked", "--count", "99"]
     process = subprocess.Popen(
         [*command, "--token-env", "AGENT_TOKEN"],
         cwd=tmp_path,

@@ -28,7 +28,7 @@ options:
   --families A,B      the families of the tasks (default: all)
   --universe N|0      the universe [default: 0]
   --seed N|0          chooses the tasks [default: 0]
-  --count N           the number of tasks [default: 16]"""
+  --count N           at most so many tasks [default: 16]"""
 """Which tasks: lines of a command's help."""
 
 LIMITS = """\
@@ -58,7 +58,7 @@ def prepared(options: Arguments, more: Sequence[str] = ()) -> PreparedRun:
     keys = {override.lstrip("+").partition("=")[0] for override in options.overrides}
     given = [override for override in given if override.partition("=")[0] not in keys]
     (composed,) = compose([*given, *options.overrides])
-    return prepare(composed.config)
+    return prepare(composed.config, at_most=True)
 
 
 def model_overrides(options: Arguments) -> list[str]:

@@ -391,25 +391,19 @@ def _choices(override: Override, known: Sequence[str]) -> list[str]:
 
 def _check_choice(key: str, choice: str, known: Sequence[str]) -> None:
     if choice not in known:
-        _refuse_extension(key, choice)
         path = quoted_value(choice) if Path(choice).is_dir() else "/path/to/world"
         own = f"; a world of your own: env.path={path}" if key == "env" else ""
         raise _Refused(
             f"{key}={choice}: no such choice{hint(nearest(choice, known))} (there are:"
-            f" {', '.join(known)}{own})"
+            f" {', '.join(known)}{own}{_extension(key, choice)})"
         )
 
 
-def _refuse_extension(key: str, choice: str) -> None:
-    """Refuse a choice that is the name of an installed extension, and say how it is named."""
-    if key not in _NAMED:
-        return
-    name = _NAMED[key]
-    point = EXTENSIONS[name]
-    with contextlib.suppress(PluginError):
-        found = point.find(choice)
-        raise _Refused(
-            f"{key}={choice}: the {point.kind} {choice!r} is an extension"
-            f"{f' of {found.distribution}' if found.distribution else ''}, and no file of the"
-            f" config group {key} chooses it; use {name}={choice}"
-        )
+def _extension(key: str, choice: str) -> str:
+    """Words on a choice that is the name of an installed extension: the key that takes it."""
+    with contextlib.suppress(KeyError, PluginError):
+        name = _NAMED[key]
+        found = EXTENSIONS[name].find(choice)
+        of = f" of {found.distribution}" if found.distribution else ""
+        return f"; for the {EXTENSIONS[name].kind} {choice!r}{of} use {name}={choice}"
+    return ""

@@ -129,6 +129,7 @@ def test_everything_wrong_is_said_at_once():
         "tasks",
         "tasks.cuont=5",
         "model=opnai",
+        "database=postgresql",
         "output.dir=a,b",
         "hydra.run.dir=x",
         "hydra/launcher=joblib",
@@ -146,6 +147,7 @@ def test_everything_wrong_is_said_at_once():
         "tasks: an override is key=value",
         "tasks.cuont: unknown key; did you mean tasks.count?",
         "model=opnai: no such choice; did you mean openai? (there are: anthropic,",
+        "database=postgresql: no such choice; did you mean postgres? (there are: attached,",
         (
             "output.dir=a,b: several values; to sweep over them add -m, for a list write"
             " 'output.dir=[a,b]'"

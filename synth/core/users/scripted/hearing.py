@@ -83,7 +83,7 @@ _REFUSES = re.compile(
 )
 _WORK = re.compile(
     r"\b(?:i|we)(?:'ll| will| shall|(?:'m|'re| am| are) (?:going|about|ready) to|'d like to| (?:need|have) to)"
-    r" (?!not\b|leave\b|keep\b|close\b|be\b|add\b)|\b(?:i|we)(?:'m|'re| am) (?:now )?\w+ing\b"
+    r" (?!not\b|leave\b|keep\b|close\b|be\b|add\b|get back\b)|\b(?:i|we)(?:'m|'re| am) (?:now )?\w+ing\b"
     r"|\blet me (?!know|have)|\bmoment\b|^(?:now|next|first|step \d|on it)\b|^(?!nothing|anything|everything)\w+ing\b"
     r"|\bi(?:'ve| have)? (?:found|see|located|checked|looked)\b|\bmy plan\b"
 )

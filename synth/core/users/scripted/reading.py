@@ -114,7 +114,8 @@ class Reading:
     def _asks(self, sentence: Sentence) -> bool:
         """Tell whether a sentence wants an answer.
 
-        One that puts its request off, or only misses a topic, wants one until the topic is told.
+        One that puts its request off, or only misses a topic, wants one until the topic is told;
+        so does a request to check something beside a refusal.
         """
         named = about(sentence.text, self._knows)
         if sentence.lacks and not self._talk.answered.issuperset(self._unanswered(sentence)):
@@ -124,7 +125,8 @@ class Reading:
         put_off = sentence.put_off or (self.refused and named and not sentence.marked)
         if put_off and not self._wants_yes(sentence):
             return not self._talk.answered.issuperset(named)
-        looks = sentence.for_confirmation and not (sentence.marked or sentence.confirms_act)
+        marked = sentence.marked and not self.refused
+        looks = sentence.for_confirmation and not (marked or sentence.confirms_act)
         return not looks or bool(named) or names_matter(sentence, self.consent)
 
     def _wants_yes(self, sentence: Sentence) -> bool:
