@@ -154,10 +154,6 @@ def test_a_budget_drains_and_a_higher_one_goes_on(scripted: Path):
 
 REFUSALS: dict[str, Fault] = {
     "400": Fault(status=400, body=(b'{"error": {"message": "no such parameter"}}',)),
-    "404": Fault(status=404, body=(b'{"error": {"message": "no such model"}}',)),
-    "413": Fault(status=413, body=(b"<html>413 Request Entity Too Large</html>",)),
-    "422": Fault(status=422, body=(b'{"detail": "no such field"}',)),
-    "308": Fault(status=308, body=(b"",), headers={"Location": "/v2/chat/completions"}),
     "overflow": Fault(
         status=400, body=(b'{"error": {"message": "maximum context length is 8 tokens"}}',)
     ),
@@ -167,14 +163,7 @@ REFUSALS: dict[str, Fault] = {
 }
 
 
-# A run treats these as it treats 400; tests/unit/models/openai/faults.py tries every status.
-SAME_AS_400 = frozenset({"404", "413", "422", "308"})
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=[pytest.mark.long] * (kind in SAME_AS_400)) for kind in REFUSALS],
-)
+@pytest.mark.parametrize("kind", REFUSALS)
 def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mended(
     scripted: Path, kind: str
 ):
