@@ -4,22 +4,17 @@ allows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
-import pytest
 from sqlalchemy import Connection, text
 
 from envs import Tool, ToolError, ToolResult, tool
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.environments.executable import BaseEnvironment, ExecutableEnvironment, ExecutionContext
-from envs.errors import ExecutorError
-from envs.processes import close_pools
-from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.tools.toolbox import Toolbox
-from envs.types import Pins, ToolCall
-from envs.world.loader import World, load_world
+from envs.types import Pins
 from tests.contract.environment_contract import EnvironmentContract
 
 
@@ -81,65 +76,6 @@ class TestDatabase(EnvironmentContract):
             assert environment.state_hash() != before
 
 
-APART = """
-from sqlalchemy import Connection, text
-from envs import ToolError, tool
-
-@tool(free_sql=True)
-def remember(db: Connection, key: str, value: int) -> dict:
-    \"\"\"Keep a value.
-
-    Args:
-        key: Its name.
-        value: The value.
-    \"\"\"
-    db.execute(text("INSERT OR REPLACE INTO kept (name, value) VALUES (:k, :v)"), {"k": key, "v": value})
-    if value < 0:
-        raise ToolError("No negative values.", category="refused")
-    return {"value": value}
-
-@tool(read_only=True, free_sql=True)
-def recall(db: Connection, key: str) -> dict:
-    \"\"\"Give a value back.
-
-    Args:
-        key: Its name.
-    \"\"\"
-    return {"value": db.execute(text("SELECT value FROM kept WHERE name = :k"), {"k": key}).scalar()}
-
-@tool(free_sql=True)
-def broken(db: Connection) -> dict:
-    \"\"\"Fail.\"\"\"
-    return {"value": 1 // 0}
-"""
-
-
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Template]]:
-    folder = tmp_path_factory.mktemp("apart") / "notes"
-    folder.mkdir()
-    (folder / "schema.sql").write_text("CREATE TABLE kept (name TEXT PRIMARY KEY, value INTEGER);")
-    (folder / "seed.sql").write_text("")
-    (folder / "executors.py").write_text(APART)
-    world = load_world(folder)
-    with world.template() as template:
-        yield world, template
-    close_pools()
-
-
-class TestApart(EnvironmentContract):
-    """All calls in processes that may be killed."""
-
-    @pytest.fixture(autouse=True)
-    def _notes(self, notes: tuple[World, Template]):
-        self.world, self.made = notes
-
-    def environment(self) -> BaseEnvironment:
-        environment = self.world.environment(self.made, Pins())
-        assert not any(environment.inline(each.name) for each in environment.tools)
-        return environment
-
-
 class _Notes(ExecutionContext):
     def __init__(self, kept: dict[str, int]) -> None:
         self.resource = kept
@@ -187,31 +123,3 @@ class NotesEnvironment(ExecutableEnvironment):
 class TestNotes(EnvironmentContract):
     def environment(self) -> BaseEnvironment:
         return NotesEnvironment()
-
-
-@pytest.mark.parametrize(
-    ("result", "words"),
-    [
-        ({"value": 1}, "not a ToolResult"),
-        (ToolResult({"value": 1}, updated_state={"value": 1}), "the database is the state"),
-        (ToolResult({"value": {1, 2}}), "must return JSON"),
-        (ToolResult({"value": float("nan")}), "output_schema"),
-        (ToolResult({"value": "text"}), "output_schema"),
-    ],
-)
-def test_an_executor_that_breaks_its_word_is_the_authors_error(result: object, words: str):
-    schema = {"type": "object", "properties": {"value": {"type": "integer"}}}
-    item = Tool(
-        "odd",
-        "Odd.",
-        {"type": "object", "properties": {}},
-        lambda a, db: result,
-        output_schema=schema,
-    )  # type: ignore[return-value]
-    with (
-        DatabaseExecutableEnvironment(
-            Toolbox([item]), TEMPLATE.open(Pins()), TEMPLATE.tables
-        ) as environment,
-        pytest.raises(ExecutorError, match=words),
-    ):
-        environment.call(ToolCall("call_0", "odd", "{}"))

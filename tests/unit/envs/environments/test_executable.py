@@ -149,6 +149,18 @@ def test_an_error_that_tells_the_model_nothing_is_the_authors(error: BaseExcepti
     assert words in str(caught.value)
 
 
+def test_an_output_off_its_schema_is_the_authors_error():
+    schema = {"type": "object", "properties": {"one": {"type": "integer"}}}
+    work = Tool(
+        "work", "Do it.", NUMBERS, lambda _, db: ToolResult({"one": "1"}), output_schema=schema
+    )
+    with (
+        Plain(Toolbox([work])) as environment,
+        pytest.raises(ExecutorError, match="output_schema"),
+    ):
+        environment.call(ToolCall("call_0", "work", "{}"))
+
+
 def test_a_number_that_json_lacks_is_written_as_in_the_changes_of_a_row():
     outcome = run(lambda arguments, db: ToolResult({"a": [float("nan"), float("-inf"), 1.5]}))
     assert outcome.content == '{"a":[{"$float":"NaN"},{"$float":"-Infinity"},1.5]}'

@@ -168,6 +168,16 @@ DENIED: Mapping[str, Sequence[str]] = {
         "DROP VIEW shelved", "ALTER TABLE books ADD COLUMN x", "ALTER TABLE books RENAME TO people", "REINDEX", "ANALYZE",
         "UPDATE sqlite_sequence SET seq = 1000", "DELETE FROM sqlite_sequence",
     ),
+    "postgresql": (
+        "SET statement_timeout = 0", "SELECT set_config('statement_timeout', '0', true)", "SELECT lo_create(4711)", "DROP TABLE books",
+        "SELECT pg_read_file('/etc/hostname')", "COPY books TO PROGRAM 'true'", "COPY books FROM STDIN", "SELECT datname FROM pg_database",
+        "DO $$ BEGIN DELETE FROM books; END $$", "BEGIN", "COMMIT", "GRANT SELECT ON books TO PUBLIC", "CREATE TABLE t AS SELECT 1", "TRUNCATE TABLE books",
+    ),
+    "mysql": (
+        "SET max_statement_time = 0", "SET STATEMENT max_statement_time = 0 FOR SELECT 1", "SHOW PROCESSLIST", "SHOW GRANTS", "KILL 1", "COMMIT",
+        "SELECT title FROM books INTO OUTFILE 'synth_attack'", "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE shelves", "BEGIN", "DROP TABLE books",
+        "/*! DELETE FROM books */", "SELECT User FROM mysql.user", "GRANT SELECT ON books TO PUBLIC", "CREATE TABLE t AS SELECT 1", "TRUNCATE TABLE books",
+    ),
 }  # fmt: skip
 """Of those that are refused, what a sandbox does not permit, whatever else there is to say."""
 

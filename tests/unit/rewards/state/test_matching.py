@@ -306,6 +306,7 @@ def test_decimals_that_travel_as_text_are_numbers():
     assert not same("25.00", "25.01")
     assert same("25.00", "25.01", {"abs": 0.01})
     assert not same("25.00", "25.02", {"abs": 0.01})
+    assert same("25.00", "24.99", {"abs": 0.01})
     assert not same("25.00", "25.0", column="code")
     assert not same("NaN", "0")
     assert same(None, None, {"abs": 0.01})
@@ -316,6 +317,10 @@ def test_decimals_that_travel_as_text_are_numbers():
     ("left", "right", "same"),
     [
         (25, 25.0, True),
+        (25, 25.5, False),
+        ("25", 25, False),
+        (None, 0, False),
+        ({"$bytes": "AA=="}, {"$bytes": "AQ=="}, False),
         (1, True, False),
         (0, False, False),
         (2**53, float(2**53), True),

@@ -219,22 +219,8 @@ BOMBS = {
     "distinct recursion": (
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION SELECT x + 1 FROM n) SELECT count(*) FROM n"
     ),
-    "sort": (
-        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, hex(x)"
-        " FROM n ORDER BY -x"
-    ),
-    "replace": "SELECT length(replace(replace(hex(zeroblob(120000)), '0', 'ab'), 'a', 'bc'))",
     "instr": "SELECT instr(hex(zeroblob(100000)), hex(zeroblob(50000)) || '1')",
-    "printf": "SELECT length(printf('%.*c', 2000000000, 'x'))",
-    "zeroblob": "SELECT hex(zeroblob(1000000000))",
-    "like": "SELECT count(*) FROM item WHERE name LIKE '" + "%_" * 12_000 + "'",
     "wide": "SELECT " + ", ".join(["hex(zeroblob(120000))"] * 1_900),
-    "cross": "SELECT count(*) FROM "
-    + ", ".join(f"pragma_table_info('item') t{n}" for n in range(40)),
-    "group": (
-        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 9000000)"
-        " SELECT group_concat(x) FROM n"
-    ),
     "rows": (
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x,"
         " hex(zeroblob(100000)) FROM n"

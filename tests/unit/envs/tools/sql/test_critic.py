@@ -67,11 +67,6 @@ def test_silent_about_what_is_right(ehr: Template, sql: str):
     assert notes(ehr, sql) == []
 
 
-@pytest.mark.parametrize("sql", valid_sql.SHOP)
-def test_silent_about_what_is_right_in_the_shop(shop: Template, sql: str):
-    assert notes(shop, sql) == []
-
-
 @pytest.mark.parametrize("sql", valid_sql.WRITES)
 def test_silent_about_right_writes(ehr: Template, sql: str):
     assert notes(ehr, sql, "run_mutation_query") == []
@@ -110,11 +105,6 @@ def strings(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from strings(each)
-
-
-def test_the_corpus_is_as_large_as_it_claims():
-    assert len({*valid_sql.EHR, *valid_sql.SHOP}) >= 80
-    assert len(set(valid_sql.WRITES)) >= 10
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -44,13 +44,20 @@ def template() -> Iterator[Template]:
 
 
 class Desk:
-    """The tools over one sandbox."""
+    """The tools over one sandbox of a template."""
 
     def __init__(self, template: Template, limits: Limits | None = None, **options: Any) -> None:
+        self.engine = template.dialect
         tools = Toolbox(sql_tools(**options))
         self.environment = DatabaseExecutableEnvironment(
             tools, template.open(Pins()), template.tables, limits
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.environment.close()
 
     def call(self, tool: str, **arguments: Any) -> ToolResult:
         return self.environment.call(ToolCall.of(tool, arguments)).result
@@ -63,9 +70,8 @@ class Desk:
 
 @pytest.fixture
 def desk(template: Template) -> Iterator[Desk]:
-    desk = Desk(template)
-    yield desk
-    desk.environment.close()
+    with Desk(template) as desk:
+        yield desk
 
 
 def test_what_there_is(desk: Desk):

@@ -119,53 +119,6 @@ EHR = (
     " LIMIT 2",
 )
 
-SHOP = (
-    "SELECT o.number, sum(i.quantity * i.unit_price_cents) FROM orders o JOIN order_items i USING"
-    " (order_id)"
-    " GROUP BY o.order_id ORDER BY 2 DESC LIMIT 3",
-    "SELECT c.name FROM customers c WHERE c.customer_id IN (SELECT customer_id FROM orders GROUP"
-    " BY customer_id"
-    " HAVING count(*) > 1)",
-    "SELECT v.sku, s.on_hand FROM variants v, stock s WHERE s.variant_id = v.variant_id AND"
-    " s.on_hand = 0",
-    "SELECT product, sum(quantity) AS sold FROM purchases GROUP BY product ORDER BY sold DESC"
-    " LIMIT 3",
-    "SELECT number, category FROM purchases WHERE returnable > 0 AND delivered_on IS NOT NULL"
-    " LIMIT 2",
-    "SELECT p.payment_id, p.amount_cents - b.refundable_cents AS back FROM payments p JOIN"
-    " payment_balances b"
-    " ON b.payment_id = p.payment_id WHERE back > 0",
-    "SELECT method, sum(amount_cents) / 100.0 AS euro FROM payments GROUP BY method HAVING"
-    " sum(amount_cents) > 0",
-    "SELECT * FROM orders o WHERE NOT EXISTS (SELECT * FROM shipments s WHERE s.order_id ="
-    " o.order_id) LIMIT 2",
-    "SELECT o.order_id, s.carrier FROM orders AS o LEFT OUTER JOIN shipments AS s ON o.order_id ="
-    " s.order_id LIMIT 2",
-    "SELECT name, price_cents FROM products JOIN variants USING (product_id) WHERE price_cents ="
-    " (SELECT max(price_cents)"
-    " FROM variants)",
-    "SELECT p.name, v.colour, avg(v.price_cents) OVER (PARTITION BY p.category_id) FROM products p"
-    " JOIN variants v"
-    " ON v.product_id = p.product_id LIMIT 2",
-    "SELECT strftime('%Y-%m', placed_at) AS month, count(*) FROM orders GROUP BY month ORDER BY"
-    " month",
-    "WITH spent AS (SELECT o.customer_id, sum(p.amount_cents) AS cents FROM orders o JOIN payments"
-    " p USING (order_id)"
-    " GROUP BY o.customer_id), best AS (SELECT * FROM spent ORDER BY cents DESC LIMIT 3)"
-    " SELECT c.name, best.cents FROM best JOIN customers c ON c.customer_id = best.customer_id",
-    "SELECT (SELECT count(*) FROM orders) AS orders, (SELECT count(*) FROM returns) AS returns",
-    "SELECT x.variant_id FROM (SELECT variant_id, sum(quantity) AS moved FROM stock_movements"
-    " GROUP BY variant_id) AS x"
-    " JOIN stock USING (variant_id) WHERE x.moved <> on_hand",
-    "SELECT a.name AS one, b.name AS other FROM categories a INNER JOIN categories b ON"
-    " a.category_id <> b.category_id",
-    "SELECT email FROM customers WHERE lower(email) LIKE '%100\\%%' ESCAPE '\\'",
-    "SELECT count(*) FROM orders WHERE placed_at >= date('now', 'start of month', '-1 month')",
-    "SELECT iif(balance_cents = 0, 'spent', 'open') AS state, count(*) FROM gift_cards GROUP BY"
-    " state",
-    "SELECT printf('%.2f', amount_cents / 100.0) FROM refunds ORDER BY refund_id LIMIT 1",
-)
-
 WRITES = (
     "UPDATE patients SET status = 'transferred', closed_on = '2026-03-01' WHERE patient_id = 1001"
     " RETURNING patient_id, name",
