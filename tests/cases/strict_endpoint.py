@@ -14,7 +14,7 @@ from tests.loopback import loopback
 Wish = str
 """``signature``: calls come back with their signature. ``reasoning``: every message of the assistant
 has reasoning. ``text``: every tool message has text. ``closed``: no message has a field that it does
-not know, though its own have. ``few``: 128 tools at most.
+not know, though its own have. ``few``: 128 tools at most. ``newer``: no ``max_tokens``.
 """
 
 SIGNED = {"google": {"thought_signature": "b3BhcXVl"}}
@@ -37,7 +37,7 @@ class StrictEndpoint:
 
     def answer(self, body: Mapping[str, Any]) -> tuple[int, Any]:
         """The status and the body of the answer to a request."""
-        if problem := self._problem(body["messages"], len(body.get("tools", ()))):
+        if problem := self._problem(body):
             self.refused.append(problem)
             return 400, {"error": {"message": problem, "type": "invalid_request_error"}}
         results = [one["content"] for one in body["messages"] if one["role"] == "tool"]
@@ -65,10 +65,12 @@ class StrictEndpoint:
         choice = {"index": 0, "message": message, "finish_reason": reason, "trace": "x" * 9_000}
         return 200, {"object": "chat.completion", "model": "m", "choices": [choice]}
 
-    def _problem(self, messages: list[dict[str, Any]], tools: int) -> str | None:
-        if self.wish == "few" and tools > 128:
+    def _problem(self, body: Mapping[str, Any]) -> str | None:
+        if self.wish == "newer" and "max_tokens" in body:
+            return "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        if self.wish == "few" and (tools := len(body.get("tools", ()))) > 128:
             return f"Invalid 'tools': array too long, at most 128 and not {tools}"
-        for message in messages:
+        for message in body["messages"]:
             unsigned = any(
                 call.get("extra_content") != SIGNED for call in message.get("tool_calls") or ()
             )

@@ -56,6 +56,19 @@ def test_reasoning_comes_back_with_every_message_once_the_option_is_set(tmp_path
     assert [row["num_turns"] for row in rows] == [4, 4]
 
 
+def test_the_other_name_of_a_limit_is_named_and_taken(tmp_path: Path):
+    """ogx-ai/ogx-client-python#287, koosoli/ESPHomeDesigner#379, voideditor/void#128."""
+    with strict_endpoint("newer", *LOOKS_UP) as endpoint:
+        run = ("run", *JOB[:2], "tasks.count=1", *endpoint.overrides, "model.max_tokens=256")
+        done = synth(*run, "output.dir=old", cwd=tmp_path)
+        assert (done.returncode, (tmp_path / "old").exists()) == (2, False)
+        option = "model.options.max_tokens_key=max_completion_tokens"
+        assert option in done.stderr
+        for name, more in (("new", (option,)), ("without", ("model.max_tokens=null",))):
+            done = synth(*run, *more, f"output.dir={name}", cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+
+
 def test_an_endpoint_that_refuses_what_it_sends_is_asked_without_it(tmp_path: Path):
     with strict_endpoint("closed", *LOOKS_UP) as endpoint:
         done = synth("run", *JOB, *endpoint.overrides, "output.dir=out", cwd=tmp_path)

@@ -106,7 +106,7 @@ PARSER = {
     " set",
     "code": 400,
 }
-REFUSED = {
+REFUSED: dict[str, tuple[int, Any, str]] = {
     "wrong key": (401, {"error": {"message": "Incorrect API key provided"}}, "api_key_env"),
     "no quota": (
         429,
@@ -123,21 +123,6 @@ REFUSED = {
         400,
         {"error": {"message": "Unsupported parameter: 'temperature'"}},
         "leave the parameter out",
-    ),
-    "another name of the limit": (
-        400,
-        {"error": {"message": "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."}},
-        "model.options.max_tokens_key=max_completion_tokens",
-    ),
-    "the new name of the limit": (
-        400,
-        {"error": {"message": "max_completion_tokens: Extra inputs are not permitted"}},
-        "model.options.max_tokens_key=max_tokens",
-    ),
-    "too many tools": (
-        400,
-        {"error": {"message": "Invalid 'tools': array too long. Expected at most 128."}},
-        "synth new --tables A,B",
     ),
     "a schema that does not compile": (
         400,
@@ -170,8 +155,7 @@ def test_what_no_retry_heals_ends_before_anything_is_paid_for(
     assert words[:40] in said
     assert advice in said
     assert "Traceback" not in said
-    calls = 2 if "limit" in name else 1  # the first call has a limit of its own
-    assert len(endpoint.asked) == calls, "no retries"
+    assert len(endpoint.asked) == 1, "no retries"
     assert not (tmp_path / "out").exists()
 
 
@@ -208,16 +192,6 @@ def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert out.startswith("no rollout has a reward above 0")
     assert "--failed" in out
-
-
-def test_a_limit_that_only_the_first_call_sets_is_left_out_where_a_model_refuses_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    words = "Unsupported parameter: 'max_tokens' is not supported with this model."
-    fault = Fault(400, {"error": {"message": words}}, last=0)
-    with served(FaultyEndpoint(fault)) as endpoint:
-        assert main(job(endpoint, tmp_path / "out")) == 0, capsys.readouterr().err
-    assert "max_tokens" not in endpoint.asked[1]
 
 
 def test_what_may_pass_is_a_warning_and_the_run_goes_on(
