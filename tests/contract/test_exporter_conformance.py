@@ -131,6 +131,7 @@ def test_the_help_names_the_distribution_without_importing_it(
     printed = capsys.readouterr().out
     assert "prompts        from prompt-lists 1.2" in printed
     assert "trl-sft        TRL SFTTrainer" in printed
+    assert all(name in printed for name in EXPORTERS.builtin)
     assert "prompt_lists" not in sys.modules
 
 

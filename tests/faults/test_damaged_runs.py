@@ -99,13 +99,10 @@ def test_a_resume_heals_an_interrupted_run(
     assert made_again(whole, run) == [8, 9, 10, 11]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_the_command_heals_a_manifest_too(
-    whole: Path, tmp_path: Path, damage: Callable[[Path], None]
-) -> None:
+def test_the_command_heals_a_manifest_too(whole: Path, tmp_path: Path) -> None:
     """It looks at the manifest first, to end at once where the run is complete."""
     run = copy(whole, tmp_path / "run")
-    damage(run / "manifest.json")
+    flip(run / "manifest.json")
     done = synth("run", "--resume", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "manifest.json" in done.stderr
@@ -186,22 +183,18 @@ def test_flips_anywhere_in_a_shard(
     assert found == tried
 
 
-@pytest.mark.parametrize("damage", [flip, cut])
 @pytest.mark.parametrize("name", ["config.yaml", "tasks.parquet", "world/*.tar.zst"])
-def test_a_complete_run_is_healed_as_replay_advises(
-    whole: Path, tmp_path: Path, name: str, damage: Callable[[Path], None]
-) -> None:
+def test_a_complete_run_is_healed_as_replay_advises(whole: Path, tmp_path: Path, name: str) -> None:
     run = copy(whole, tmp_path / "run")
     (path,) = run.glob(name)
-    if name == "config.yaml" and damage is flip:
+    if name == "config.yaml":
         path.write_text("garbage")
     else:
-        damage(path)
+        flip(path)
     broken = synth("replay", str(run), cwd=tmp_path)
-    if name != "config.yaml" or damage is flip:
-        assert broken.returncode != 0
-        assert f"{path} " in broken.stderr
-        assert f"synth run --resume {run}" in broken.stderr
+    assert broken.returncode != 0
+    assert f"{path} " in broken.stderr
+    assert f"synth run --resume {run}" in broken.stderr
     healed = synth("run", "--resume", str(run), cwd=tmp_path)
     assert healed.returncode == 0, healed.stderr
     again = synth("replay", str(run), cwd=tmp_path)

@@ -11,7 +11,6 @@ import pytest
 from synth.errors import DatasetError, OperatorError
 from synth.ext.exporters import find_exporter
 from synth.ext.exporters.cli import main
-from synth.plugins import EXPORTERS
 from tests.sample_rows import all_kinds, asks, call, masked, result, row, says, write_run
 
 
@@ -354,11 +353,3 @@ def test_many_rows_stay_in_order(tmp_path, offline):
     assert [messages[0]["content"] for messages in loaded["messages"]] == [
         str(at) for at in range(600)
     ]
-
-
-@pytest.mark.parametrize("name", EXPORTERS.builtin)
-def test_help_lists_every_target_with_an_example(name, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(["--help"])
-    assert caught.value.code == 0
-    assert name in capsys.readouterr().out

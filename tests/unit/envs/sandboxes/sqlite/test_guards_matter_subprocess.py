@@ -10,7 +10,6 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from envs.sandboxes.base import Template
 from envs.sandboxes.sqlite import subprocess_call as sqlite_apart
 from envs.types import Limits, Pins, ToolCall, ToolOutcome
 from envs.world.loader import World, load_world
+from tests.unit.envs.sandboxes.sqlite.test_subprocess import running
 from tests.unit.envs.sandboxes.sqlite.unguarded_subprocess import REMOVALS
 
 pytestmark = pytest.mark.slow
@@ -138,13 +138,6 @@ def sqlite_lease(room: Room) -> Generator[Any]:
     assert pool is not None
     with pool.lease(lambda child: "sandbox" in child.knows) as child:
         yield child
-
-
-def running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
-    except OSError:
-        return False
 
 
 ATTACKS: dict[str, tuple[Attack, int]] = {

@@ -182,14 +182,3 @@ def test_rows_above_the_cap_are_cut_or_refused(template: Template):
             desk.call("run_select_query", sql="SELECT REPEAT('x', 200) AS x").category
             == "limit_exceeded"
         )
-
-
-def test_the_critic_reads_what_the_server_speaks(template: Template):
-    with Desk(template, critic=True) as desk:
-        assert "notes" not in desk.select("SELECT title FROM shelved")
-        assert len(desk.select("SELECT b.title FROM books b, shelves s")["notes"]) == 1
-        failed = desk.call("run_select_query", sql="SELECT titel FROM books")
-        assert (failed.category, "did you mean title?" in str(failed.advice)) == (
-            "column_not_found",
-            True,
-        )
