@@ -21,6 +21,7 @@ from envs.world.loader import load_world
 from synth.core.foundation.shipped import find_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.steps import AskStep
+from synth.core.users.scripted.proposal import Turn
 from synth.core.users.scripted.user import NOTHING_TO_ADD, SAY_WHAT, TOO_LONG, ScriptedUser
 from synth.task import Task
 from synth.user import UserTurn
@@ -184,6 +185,13 @@ def test_nobody_agrees_to_another_act(world: str):
             assert not hear(
                 task, True, f"I will {act} this: {facts}. Is that all right?"
             ).consents, task.family
+
+
+def test_the_name_of_a_thing_is_no_act():
+    name, asked = "Upland noise-cancelling headphones", "Shall I {} the Upland {} headphones?"
+    for act, another in (("change", False), ("cancel", True)):
+        turn = Turn(asked.format(act, "noise-cancelling"))
+        assert turn.another_act((), ["change", "exchange"], [name]) is another
 
 
 def _text(value: Any) -> str:

@@ -22,7 +22,7 @@ def lacking(words: Turn, consent: Consent, talk: Talk) -> Sequence[str]:
     """The facts that a proposal stated as data does not hold, or beside which it names others
     that nobody knows; all of them where its words name another act.
     """
-    if consent.act and words.another_act(talk.own_acts, consent.act):
+    if consent.act and words.another_act(talk.own_acts, consent.act, consent.mentions):
         return consent.mentions
     known = [talk.own_words, *talk.facts]
     return words.lacking(consent) or words.rivalled(consent, known)
@@ -142,7 +142,8 @@ def _another_act(
     meant = [turn for sentence, turn in turns if sentence in asking or turn.intended]
     things = values_of(consent)
     near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
-    if any(turn.another_act(own, consent.act) for turn in (*meant, near)):
+    names = consent.mentions
+    if any(turn.another_act(own, consent.act, names) for turn in (*meant, near)):
         return True
     if words.names_act(consent.act):
         return False
@@ -150,6 +151,6 @@ def _another_act(
     if intended := intended - Turn(" ".join(own)).stems:
         return not intended <= Turn(talk.own_words).stems
     if not consent.covers:
-        return words.another_act(own)
+        return words.another_act(own, facts=names)
     earlier = Turn("\n".join((*talk.said, *talk.heard)))
-    return asked.another_act(()) or not earlier.names_act(consent.act)
+    return asked.another_act((), facts=names) or not earlier.names_act(consent.act)

@@ -264,14 +264,19 @@ class Turn:
             for first in _forms_at([stem(word) for word in texts(tokens(item))], stems)
         )
 
-    def another_act(self, words: Sequence[str], own: Sequence[str] = ()) -> bool:
+    def another_act(
+        self, words: Sequence[str], own: Sequence[str] = (), facts: Sequence[str] = ()
+    ) -> bool:
         """Tell whether the turn names an act of which no other is a way, and that is none of these
-        words, more often than its ``own``. An act that is denied is not named.
+        words, more often than its ``own``. An act that is denied is not named, nor is one by the
+        name of a thing, which is one of the ``facts``: "noise-cancelling headphones".
         """
         acts = Turn(_NOUNS.sub(" ", self._folded))
         stems = [
             "" if acts._denied(index) else stem(word) for index, word in enumerate(acts._words)
         ]
+        for first, end in (place for fact in facts for place in acts._places(fact)):
+            stems[first:end] = [""] * (end - first)
 
         def named(acts: Collection[str]) -> int:
             return sum(len(_forms_at([act], stems)) for act in acts)
