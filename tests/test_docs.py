@@ -34,8 +34,7 @@ def test_a_run_line_plans(line: str, tmp_path: Path):
     more = (
         ["--cfg", "job"] if "-m" in arguments else [] if "--dry-run" in arguments else ["--dry-run"]
     )
-    done = synth(*arguments, *more, cwd=tmp_path, env={"OPENAI_API_KEY": "not-used-by-a-dry-run"})
-    assert done.returncode == 0, done.stderr
+    synth(*arguments, *more, cwd=tmp_path, env={"OPENAI_API_KEY": "not-used-by-a-dry-run"})
     assert not list(tmp_path.iterdir())
 
 
@@ -43,7 +42,6 @@ def test_every_command_is_in_the_docs_and_has_help_with_an_example():
     for name in COMMANDS:
         assert f"`synth {name} " in TEXTS["docs/reference/commands.md"]
         shown = synth(name, "--help", cwd=ROOT)
-        assert shown.returncode == 0
         assert "example" in shown.stdout
         assert f"synth {name}" in shown.stdout
 
@@ -72,10 +70,8 @@ def test_the_library_runs_and_replays(tmp_path: Path):
     done = synth(
         "run", "env=library", "tasks.count=80", "runtime=inline", "output.dir=out", cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     assert "100.0% successful" in done.stdout
-    replayed = synth("replay", "out", cwd=tmp_path)
-    assert replayed.returncode == 0, replayed.stdout
+    synth("replay", "out", cwd=tmp_path)
 
 
 def test_the_rewards_of_the_docs_judge_the_library(tmp_path: Path):
@@ -85,8 +81,7 @@ def test_the_rewards_of_the_docs_judge_the_library(tmp_path: Path):
     code = block_with("python", "import gate, reward")
     (world / "rewards.py").write_text(code, "utf-8")
     arguments = ("env.path=mine", "tasks.count=20", "runtime=inline", "output.dir=out")
-    done = synth("run", *arguments, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    synth("run", *arguments, cwd=tmp_path)
     for row in Dataset.open(tmp_path / "out").rows():
         verdicts = {verdict["verifier"]: verdict for verdict in row["verdicts"]}
         assert verdicts["reads_no_other_member"]["score"] == 1.0

@@ -41,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = file.read_text()
     assert QUERY in text
     file.write_text('print("imported")\n' + text.replace(QUERY, NOISE + QUERY))
-    report(synth("run", *JOB, "runtime=inline", "output.dir=run", "--json", cwd=home))
+    report(synth("run", *JOB, "runtime=inline", "output.dir=run", "--json", cwd=home, code=None))
     return home
 
 
@@ -66,13 +66,13 @@ def report(done: subprocess.CompletedProcess[str], printed: tuple[str, ...] = PR
 def test_standard_output_is_the_report(
     home: Path, words: tuple[str, ...], printed: tuple[str, ...]
 ):
-    report(synth(*words, cwd=home), printed)
+    report(synth(*words, cwd=home, code=None), printed)
 
 
 @pytest.mark.ray
 def test_workers_of_ray_print_elsewhere(home: Path):
     """They print into Ray's logs."""
-    done = synth("run", *JOB, "runtime.workers=1", "output.dir=ray", "--json", cwd=home)
+    done = synth("run", *JOB, "runtime.workers=1", "output.dir=ray", "--json", cwd=home, code=None)
     report(done, ("imported",))
 
 
@@ -105,6 +105,6 @@ def test_the_protocol_is_alone_on_standard_output(home: Path, record: tuple[str,
 
 def test_help_is_a_report_too(home: Path):
     for words in (("--help",), ("help", "check"), ("check", "--help"), ("--version",)):
-        done = synth(*words, cwd=home)
+        done = synth(*words, cwd=home, code=None)
         assert done.stdout
         assert not done.stderr

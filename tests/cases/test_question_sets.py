@@ -167,7 +167,6 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     options = ("tasks.path=set.json", f"tasks.options.now={NOW}", "runtime=inline")
     count = f"tasks.count={len(due)}"
     plan = synth(*job, *options, count, "--dry-run", "--json", cwd=tmp_path, env={"THE_DB": url})
-    assert plan.returncode == 0, plan.stdout + plan.stderr
     account = json.loads(plan.stdout)["account"]
     counts = account["counts"]["question"]
     assert counts["found"] == len(questions(engine))
@@ -177,8 +176,7 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     unread = {str(counts["found"] - back) for back in (0, 1, 2)}
     assert left_out.keys() == {*(f"questions {name}" for name in LEFT_OUT), *unread}
     assert left_out["questions writes"] == "it writes, and questions only read"
-    done = synth(*job, *options, count, "output.dir=out", cwd=tmp_path, env={"THE_DB": url})
-    assert done.returncode == 0, done.stdout + done.stderr
+    synth(*job, *options, count, "output.dir=out", cwd=tmp_path, env={"THE_DB": url})
     with Dataset.open(tmp_path / "out") as dataset:
         rows = list(dataset.rows())
     assert [row["reward"] for row in rows] == [1.0] * len(due)
@@ -198,8 +196,7 @@ def test_a_set_of_questions_is_asked(asked: tuple[str, str], tmp_path: Path):
     shown = synth("inspect", "out", "--where", where, "--columns", "task_id", cwd=tmp_path)
     assert "questions-" in shown.stdout, shown.stderr
     execute(engine, url, LATER)
-    again = synth("replay", "out", cwd=tmp_path, env={"THE_DB": url})
-    assert again.returncode == 0, again.stdout + again.stderr
+    synth("replay", "out", cwd=tmp_path, env={"THE_DB": url})
 
 
 def test_a_question_whose_gold_fails_its_proof_is_left_out_and_the_others_are_asked(tmp_path: Path):
@@ -218,7 +215,7 @@ def test_a_question_whose_gold_fails_its_proof_is_left_out_and_the_others_are_as
     (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
     job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "database.max_rows=3")
     more = ("tasks=questions", "tasks.path=set.json", "tasks.count=3", "runtime=inline")
-    done = synth(*job, *more, cwd=tmp_path, env={"THE_DB": url})
+    done = synth(*job, *more, cwd=tmp_path, env={"THE_DB": url}, code=None)
     assert "the statement gives more than 3 rows" in done.stdout + done.stderr
     (out,) = (tmp_path / "outputs").glob("set.json_*")
     with Dataset.open(out) as dataset:
@@ -248,10 +245,9 @@ def test_full_texts_are_asked_and_a_table_that_cannot_be_read_is_named(tmp_path:
     (tmp_path / "set.json").write_text(json.dumps(entries), "utf-8")
     job = ("run", "database=attached", "database.dsn_env_var=THE_DB", "tasks=questions")
     more = ("tasks.path=set.json", "runtime=inline", "output.dir=out")
-    refused = synth(*job, *more, "tasks.count=2", cwd=tmp_path, env={"THE_DB": url})
+    refused = synth(*job, *more, "tasks.count=2", cwd=tmp_path, env={"THE_DB": url}, code=None)
     assert "left out questions places: its query fails" in refused.stdout + refused.stderr
-    done = synth(*job, *more, "tasks.count=1", cwd=tmp_path, env={"THE_DB": url})
-    assert done.returncode == 0, done.stdout + done.stderr
+    synth(*job, *more, "tasks.count=1", cwd=tmp_path, env={"THE_DB": url})
     with Dataset.open(tmp_path / "out") as dataset:
         assert [row["reward"] for row in dataset.rows()] == [1.0]
     account = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))["account"]

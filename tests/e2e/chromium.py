@@ -12,6 +12,11 @@ import pytest
 from synth.ext.view.cli import main
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+HOSTILE = (
+    "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
+    "<a href='javascript:window.owned=1'>click</a> \u202ereversed\u202c \x1b[31m zero\u200bwidth"
+)
+"""A text that runs code in a page which does not escape it."""
 
 
 def executable() -> str:

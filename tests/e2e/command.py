@@ -23,9 +23,14 @@ APART = "budget.turns=1000000"
 
 
 def synth(
-    *arguments: str, cwd: Path, env: dict[str, str] | None = None, timeout: float = 300
+    *arguments: str,
+    cwd: Path,
+    env: dict[str, str] | None = None,
+    timeout: float = 300,
+    code: int | None = 0,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``synth`` to its end and return what it printed.
+    """Run ``synth`` to its end, which has to be with this code (None: any), and return what it
+    printed.
 
     The process is forked from one that has imported most modules. Raises TimeoutExpired.
     """
@@ -39,10 +44,10 @@ def synth(
             "stdout": str(stdout),
             "stderr": str(stderr),
         }
-        code = _forked(json.dumps(job), command, timeout)
-        return subprocess.CompletedProcess(
-            command, code, stdout.read_text("utf-8"), stderr.read_text("utf-8")
-        )
+        ended = _forked(json.dumps(job), command, timeout)
+        said = stdout.read_text("utf-8"), stderr.read_text("utf-8")
+        assert code in {None, ended}, (arguments, ended, *said)
+        return subprocess.CompletedProcess(command, ended, *said)
 
 
 _SERVERS: list[subprocess.Popen[str]] = []

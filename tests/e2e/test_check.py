@@ -42,7 +42,6 @@ def test_each_family_of_the_shipped_world_proves_itself(tmp_path: Path):
     words = ("check", "ehr_db", "--universes", "1", "--tasks", "1", "--json")
     done = synth(*words, cwd=tmp_path, timeout=550)
     report = json.loads(done.stdout)
-    assert done.returncode == 0, done.stdout
     assert report["ok"]
     assert len(report["families"]) >= 8
     for family in report["families"]:
@@ -62,9 +61,8 @@ def test_a_broken_gold_call_fails_its_family_and_no_other(tmp_path: Path):
         text.replace(right, "- record_vitals: {patient_id: $pid, heart_rate: 70}"), "utf-8"
     )
     families = ["record_heart_rate", "last_blood_pressure"]
-    done = synth("check", "world", "--families", ",".join(families), "--json", cwd=tmp_path)
+    done = synth("check", "world", "--families", ",".join(families), "--json", cwd=tmp_path, code=1)
     report = json.loads(done.stdout)
-    assert done.returncode == 1
     broken = [each for each in report["families"] if not each["ok"]]
     assert [each["family"] for each in report["families"]] == families
     assert [each["family"] for each in broken] == ["record_heart_rate"]
@@ -113,18 +111,19 @@ def test_a_verifier_that_lets_everything_pass_is_found(
 
 def test_a_second_check_says_what_it_did_not_prove_again(tmp_path: Path):
     folder = small_world.make(tmp_path / "world")
-    first, second = (synth("check", str(folder), "--tasks", "1", cwd=tmp_path) for _ in range(2))
+    first, second = (
+        synth("check", str(folder), "--tasks", "1", cwd=tmp_path, code=None) for _ in range(2)
+    )
     assert (first.returncode, second.returncode) == (0, 0)
     assert first.stdout.count("(cached)") == 0
     assert second.stdout.count("(cached)") == 2
-    again = synth("check", str(folder), "--tasks", "1", "--no-cache", cwd=tmp_path)
+    again = synth("check", str(folder), "--tasks", "1", "--no-cache", cwd=tmp_path, code=None)
     assert again.stdout.count("(cached)") == 0
 
 
 def test_universes_that_the_world_cannot_make_are_refused(tmp_path: Path):
     folder = small_world.make(tmp_path / "world")
-    done = synth("check", str(folder), "--universes", "3", cwd=tmp_path)
-    assert done.returncode == 2
+    done = synth("check", str(folder), "--universes", "3", cwd=tmp_path, code=2)
     assert "world has no seed.py" in done.stderr
 
 
@@ -195,7 +194,6 @@ def alive(pid: int) -> bool:
 )
 def test_a_rollout_of_an_agent_is_shown_with_its_diff(tmp_path: Path, agent: str, outcome: str):
     done = synth("check", "library", "--tasks", "1", "--show", f"lend_book:{agent}", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     assert re.search(rf"^{agent}.* on task lend_book-\w+: {outcome}$", done.stdout, re.MULTILINE)
     assert "user: Ada Kern would like to borrow Walden." in done.stdout
     assert 'call: find_member {"name": "Ada Kern"}' in done.stdout
@@ -207,14 +205,12 @@ def test_a_lie_that_is_left_to_a_judge_is_no_finding(tmp_path: Path):
     done = synth(
         "check", "library", "--tasks", "1", "--show", "renew_all:embroiderer", cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     assert ": won, what it said is left to a judge\n" in done.stdout
     assert re.search(r"^0 of \d+ such rollouts are findings$", done.stdout, re.MULTILINE)
 
 
 def test_an_agent_that_nobody_knows_is_refused_with_the_nearest(tmp_path: Path):
-    done = synth("check", "library", "--show", "lend_book:drp write", cwd=tmp_path)
-    assert done.returncode == 2
+    done = synth("check", "library", "--show", "lend_book:drp write", cwd=tmp_path, code=2)
     assert "no agent 'drp write' plays lend_book; did you mean 'drop write'?" in done.stderr
 
 
@@ -257,11 +253,9 @@ def test_a_server_is_described_field_by_field(engine: str, monkeypatch: pytest.M
     given = [f"database.connection.{name}={value}" for name, value in fields.items()]
     base = f"database={'postgres' if engine == 'postgresql' else engine}"
     options = ["--families", "where_is_my_parcel", "--no-cache", "--tasks", "1", "--universes", "1"]
-    done = synth("check", "shop", *options, base, *given, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    synth("check", "shop", *options, base, *given, cwd=ROOT)
     section = {"engine": engine, "connection": fields}
     with open_episode("shop", "where_is_my_parcel", database=section) as episode:
         assert episode.tools
-    refused = synth("check", "shop", "tasks.count=3", cwd=ROOT)
-    assert refused.returncode == 2
+    refused = synth("check", "shop", "tasks.count=3", cwd=ROOT, code=2)
     assert "tasks.count=3: check takes overrides of `database`" in refused.stderr

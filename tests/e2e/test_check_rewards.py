@@ -30,11 +30,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = small_world.make(home / "items")
     (folder / "rewards.py").write_text(FIVE_LINES, "utf-8")
     checked = synth("check", "items", "--tasks", "1", "--workers", "1", cwd=home)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "lowest scores of gold: brief 0.5" in checked.stdout
     words = ["env.path=items", f"tasks.count={ROWS}", "runtime=inline", "output.dir=run"]
-    done = synth("run", *words, cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *words, cwd=home)
     return home
 
 
@@ -86,7 +84,7 @@ def test_a_gate_that_gold_fails_stops_the_run(home: Path):
     folder = small_world.make(home / "strict")
     text = FIVE_LINES.replace('["plan"]', '["price"]')
     (folder / "rewards.py").write_text(text, "utf-8")
-    done = synth("run", "env.path=strict", "tasks.count=2", "runtime=inline", cwd=home)
+    done = synth("run", "env.path=strict", "tasks.count=2", "runtime=inline", cwd=home, code=None)
     assert done.returncode != 0
     assert "gold does not earn the full reward: failed" in done.stderr
 
@@ -101,8 +99,7 @@ def test_a_function_that_raises_leaves_the_row_unscored(home: Path):
     )
     words = ["env.path=raising", "tasks.count=40", "runtime=inline", "output.dir=raised"]
     words += ["model.mistakes=[forgotten_step]", "model.mistake_rate=0.5", "tasks.families=[plan]"]
-    done = synth("run", *words, cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *words, cwd=home)
     rows = list(Dataset.open(home / "raised").rows())
     raised = [row for row in rows if row["reward"] is None]
     assert 0 < len(raised) < len(rows) == 40

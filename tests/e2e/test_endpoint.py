@@ -27,7 +27,7 @@ KEY = "test-key-of-the-loopback-endpoint"
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The job as the scripted expert plays it."""
     home = tmp_path_factory.mktemp("endpoint")
-    assert synth(*JOB, "runtime=inline", "output.dir=scripted", cwd=home).returncode == 0
+    synth(*JOB, "runtime=inline", "output.dir=scripted", cwd=home)
     return home / "scripted"
 
 
@@ -48,7 +48,7 @@ def model(url: str) -> tuple[str, ...]:
 def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
     expert = Expert(tasks_of(scripted))
     with endpoint(expert, api_key=KEY) as url:
-        done = synth(
+        synth(
             *JOB,
             *model(url),
             "runtime=inline",
@@ -56,7 +56,6 @@ def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
             cwd=scripted.parent,
             env={"LOOPBACK_KEY": KEY},
         )
-    assert done.returncode == 0, done.stderr
     over_http, in_process = stable_rows(scripted.parent / "http"), stable_rows(scripted)
     for ours, theirs in zip(over_http, in_process, strict=True):
         assert ours["messages"] == theirs["messages"]
@@ -71,95 +70,9 @@ def test_an_endpoint_gives_the_same_transcripts_as_the_expert(scripted: Path):
         assert not file.is_file() or KEY.encode() not in file.read_bytes()
 
 
-def test_a_refused_key_is_found_before_anything_is_paid_for(scripted: Path):
-    expert = Expert(tasks_of(scripted))
-    with endpoint(expert, api_key=KEY) as url:
-        done = synth(
-            *JOB,
-            *model(url),
-            "runtime=inline",
-            "output.dir=refused",
-            cwd=scripted.parent,
-            env={"LOOPBACK_KEY": "wrong-key"},
-        )
-    assert done.returncode == 2
-    assert "wrong-key" not in done.stderr + done.stdout
-    assert expert.requests == 0
-
-
-def test_an_outage_trips_the_breaker_and_a_resume_finishes_the_job(scripted: Path):
-    down = {"now": True}
-
-    async def faults(request: web.Request) -> Fault | None:
-        chat = request.path.endswith("/chat/completions")
-        return (
-            Fault(status=503, body=(b'{"error": {"message": "overloaded"}}',))
-            if down["now"] and chat
-            else None
-        )
-
-    options = (
-        "runtime=inline",
-        "runtime.breaker_window=8",
-        "model.max_retries=0",
-        "runtime.concurrency=4",
-        "output.dir=outage",
-    )
-    with endpoint(Expert(tasks_of(scripted)), faults, KEY) as url:
-        done = synth(*JOB, *model(url), *options, cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
-        assert done.returncode == 3, done.stderr
-        assert "of the last 8 rollouts failed" in done.stdout
-        run = scripted.parent / "outage"
-        assert json.loads((run / "manifest.json").read_text())["status"] == "partial"
-        broken = Dataset.open(run).errors()
-        assert 8 <= len(broken) < 40
-        assert all(each["retryable"] for each in broken)
-        down["now"] = False
-        done = synth("run", "--resume", "outage", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
-    assert done.returncode == 0, done.stderr
-    assert Dataset.open(run).errors() == []
-    assert [row["messages"] for row in stable_rows(run)] == [
-        row["messages"] for row in stable_rows(scripted)
-    ]
-
-
-def test_a_budget_drains_and_a_higher_one_goes_on(scripted: Path):
-    options = (
-        "runtime=inline",
-        "runtime.concurrency=2",
-        "budget.tokens=20000",
-        "output.dir=budget",
-    )
-    with endpoint(Expert(tasks_of(scripted)), api_key=KEY) as url:
-        done = synth(*JOB, *model(url), *options, cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
-        assert done.returncode == 3, done.stderr
-        assert "budget" in done.stdout
-        run = scripted.parent / "budget"
-        assert 0 < Dataset.open(run).count < 40
-        again = synth("run", "--resume", "budget", cwd=scripted.parent, env={"LOOPBACK_KEY": KEY})
-        assert again.returncode == 3
-        done = synth(
-            "run",
-            "--resume",
-            "budget",
-            "budget.tokens=null",
-            cwd=scripted.parent,
-            env={"LOOPBACK_KEY": KEY},
-        )
-    assert done.returncode == 0, done.stderr
-    assert [row["messages"] for row in stable_rows(run)] == [
-        row["messages"] for row in stable_rows(scripted)
-    ]
-
-
 REFUSALS: dict[str, Fault] = {
     "400": Fault(status=400, body=(b'{"error": {"message": "no such parameter"}}',)),
-    "overflow": Fault(
-        status=400, body=(b'{"error": {"message": "maximum context length is 8 tokens"}}',)
-    ),
-    "null": Fault(
-        body=(b'{"choices": [{"message": {"content": null}, "finish_reason": "stop"}]}',)
-    ),
+    "503": Fault(status=503, body=(b'{"error": {"message": "overloaded"}}',)),
 }
 
 
@@ -184,22 +97,17 @@ def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mend
     )
     run, env = scripted.parent / f"refusing-{kind}", {"LOOPBACK_KEY": KEY}
     with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
-        done = synth(*JOB, *options, *model(url), cwd=scripted.parent, env=env)
-        assert done.returncode == 3, done.stderr + done.stdout
-        words = (
-            "of the last 8 rollouts failed"
-            if kind == "null"
-            else "has let no rollout come to an end"
-        )
-        assert words in done.stdout
+        done = synth(*JOB, *options, *model(url), cwd=scripted.parent, env=env, code=3)
+        words = {"503": "of the last 8 rollouts failed", "400": "has let no rollout come to an end"}
+        assert words[kind] in done.stdout
+        assert json.loads((run / "manifest.json").read_text())["status"] == "partial"
         for _ in range(4):  # more sessions than a job has attempts
-            again = synth("run", "--resume", str(run), cwd=scripted.parent, env=env)
-            assert again.returncode == 3
+            synth("run", "--resume", str(run), cwd=scripted.parent, env=env, code=3)
         assert Dataset.open(run).count == 0
         assert len(Dataset.open(run).errors()) < 40
         mended = True
-        done = synth("run", "--resume", str(run), cwd=scripted.parent, env=env)
-    assert done.returncode == 0, done.stderr + done.stdout
+        synth("run", "--resume", str(run), cwd=scripted.parent, env=env)
+    assert Dataset.open(run).errors() == []
     assert [row["messages"] for row in stable_rows(run)] == [
         row["messages"] for row in stable_rows(scripted)
     ]
@@ -224,7 +132,6 @@ def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(s
         done = synth(
             "run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env
         )
-    assert done.returncode == 0, done.stderr
     assert re.match(r"\d+ rollouts? given up: ", done.stdout)
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["status"] == "complete"
@@ -285,8 +192,7 @@ def test_requests_of_rollouts_that_broke_are_counted_too(scripted: Path):
     run, env = scripted.parent / "refused", {"LOOPBACK_KEY": KEY}
     with endpoint(Expert(tasks_of(scripted)), refuse, KEY) as url:
         words = (*options, f"output.dir={run}", *model(url), "model.max_retries=2")
-        done = synth("run", *words, cwd=scripted.parent, env=env)
-    assert done.returncode == 3, done.stderr
+        done = synth("run", *words, cwd=scripted.parent, env=env, code=3)
     assert "requests made again: 8 (8 HTTP 429), " in done.stdout
     assert json.loads((run / "manifest.json").read_text())["counts"]["retries"]["count"] == 8
     assert "requests: 8 (8 HTTP 429), " in synth("inspect", str(run), cwd=scripted.parent).stdout

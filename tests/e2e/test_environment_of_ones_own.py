@@ -38,15 +38,13 @@ def servers(folder: Path) -> list[int]:
 @pytest.mark.parametrize("world", ["glossary", "inventory"])
 def test_a_run_is_solved_and_replayed(world: str, tmp_path: Path):
     arguments = [f"env.path={EXTENSIONS / world}", "output.dir=run", "tasks.count=4"]
-    done = synth("run", *arguments, "runtime=inline", cwd=tmp_path, env=ENV)
-    assert done.returncode == 0, done.stderr
+    synth("run", *arguments, "runtime=inline", cwd=tmp_path, env=ENV)
     with Dataset.open(tmp_path / "run") as dataset:
         rows = list(dataset.rows())
     assert {row["reward"] for row in rows} == {1.0}
     changed = {change["table"] for row in rows for change in row["state_diff"]}
     assert changed == {"glossary": {"entry"}, "inventory": {"item", "reservation"}}[world]
     replayed = synth("replay", "run", cwd=tmp_path, env=ENV)
-    assert replayed.returncode == 0, replayed.stderr
     assert "every tool result, end state and reward as recorded" in replayed.stdout
 
 
@@ -78,10 +76,10 @@ def test_another_environment_is_another_world(tmp_path: Path):
     """The class's file is in the digest of the world: a resume with another one is refused."""
     world = shutil.copytree(EXTENSIONS / "inventory", tmp_path / "inventory")
     arguments = [f"env.path={world}", "output.dir=run", "tasks.count=2", "runtime=inline"]
-    assert synth("run", *arguments, cwd=tmp_path).returncode == 0
+    synth("run", *arguments, cwd=tmp_path)
     with (world / "server.py").open("a") as file:
         file.write("\n# changed\n")
-    refused = synth("run", "--resume", "run", *arguments[:1], cwd=tmp_path)
+    refused = synth("run", "--resume", "run", *arguments[:1], cwd=tmp_path, code=None)
     assert refused.returncode != 0
     assert "world" in refused.stderr
 

@@ -13,23 +13,15 @@ from synth.core.dataset.reader import Dataset
 from synth.ext.exporters import ExportReport
 from synth.ext.exporters.exporting import export as write
 from synth.plugins import EXPORTERS
-from tests.e2e.command import synth
+from tests.e2e.run_with_mistakes import play_with_mistakes
 from tests.tokenizer_file import write_tokenizer
 
 Json = Any
-JOB = (
-    *("run", "env=ehr_db", "tasks.count=16", "tasks.samples=3", "seed=5", "runtime=inline"),
-    "model.mistakes=[wrong_argument,stray_write]",
-    "model.mistake_rate=0.6",
-)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("exports")
-    done = synth(*JOB, "output.dir=run", cwd=home)
-    assert done.returncode == 0, done.stderr
-    return home / "run"
+    return play_with_mistakes(tmp_path_factory.mktemp("exports"))
 
 
 @pytest.fixture(scope="module")

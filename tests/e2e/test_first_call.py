@@ -2,98 +2,72 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from synth.__main__ import main
 from synth.core.dataset.reader import Dataset
-from tests.loopback import loopback
+from synth.core.types.events import Usage
+from synth.ext.serving.openai_server import Fault
+from synth.model import Completion
+from tests.e2e.expert_endpoint import endpoint
 
 JOB = ("run", "env=library", "tasks.count=6", "users=none", "tasks.kind=families", "runtime=inline")
 FAMILIES = "tasks.families=[lend_book]"
 
 
 @dataclass
-class Fault:
-    """An answer in place of a completion, to the requests from ``first`` to ``last``."""
+class Faulty:
+    """A model on loopback; the requests from ``first`` to ``last`` are refused with the status.
 
-    status: int
-    body: object
+    ``asked`` are the bodies of the completions asked of it, ``read`` the paths of GET requests.
+    """
+
+    status: int | None = None
+    body: object = None
     first: int = 0
     last: int = 10**9
-
-
-@dataclass
-class FaultyEndpoint:
-    """A chat endpoint on loopback; ``asked`` are the bodies of the completions asked of it."""
-
-    fault: Fault | None = None
-    path: str = "/v1/chat/completions"
+    hangs_s: float = 0
     asked: list[dict[str, Any]] = field(default_factory=list)
-    read: list[str] = field(default_factory=list)  # paths of GET requests
+    read: list[str] = field(default_factory=list)
     url: str = ""
 
-    def answer(self, path: str, body: dict[str, Any]) -> tuple[int, object]:
-        if path != self.path:
-            return 404, {"detail": "Not Found"}
+    async def __call__(self, request: dict[str, Any]) -> Completion:
+        return Completion("Done.", usage=Usage(100, 2))
+
+    async def fault(self, request: web.Request) -> Fault | None:
+        if request.method == "GET":
+            self.read.append(request.path)
+            return Fault(status=404)
         number = len(self.asked)
-        self.asked.append(body)
-        fault = self.fault
-        if fault is not None and fault.first <= number <= fault.last:
-            return fault.status, fault.body
-        message = {"role": "assistant", "content": "Done."}
-        return 200, {
-            "id": "x",
-            "object": "chat.completion",
-            "model": body["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102},
-        }
+        self.asked.append(await request.json())
+        if self.status is None or not self.first <= number <= self.last:
+            return None
+        await asyncio.sleep(self.hangs_s)
+        return Fault(status=self.status, body=(json.dumps(self.body).encode(),))
 
 
 @contextmanager
-def served(endpoint: FaultyEndpoint) -> Iterator[FaultyEndpoint]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            self.reply(*endpoint.answer(self.path, body))
-
-        def do_GET(self) -> None:
-            endpoint.read.append(self.path)
-            self.reply(404, {"detail": "Not Found"})
-
-        def reply(self, status: int, body: object) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keep quiet."""
-
-    with loopback(Handler) as endpoint.url:
-        yield endpoint
+def served(model: Faulty) -> Iterator[Faulty]:
+    with endpoint(model, model.fault) as model.url:
+        yield model
 
 
-def job(endpoint: FaultyEndpoint, out: Path, *more: str) -> list[str]:
+def job(model: Faulty, out: Path, *more: str) -> list[str]:
     return [
         *JOB,
         FAMILIES,
         "model=openai",
-        "model.name=some-model",
-        f"model.base_url={endpoint.url}/v1",
+        "model.name=expert",
+        f"model.base_url={model.url}",
         "model.api_key_env=null",
         f"output.dir={out}",
         *more,
@@ -147,7 +121,7 @@ def test_what_no_retry_heals_ends_before_anything_is_paid_for(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     status, body, advice = REFUSED[name]
-    with served(FaultyEndpoint(Fault(status, body))) as endpoint:
+    with served(Faulty(status, body)) as endpoint:
         assert main(job(endpoint, tmp_path / "out")) == 2
     said = capsys.readouterr().err
     words = body.get("message") or body["error"]["message"]
@@ -160,17 +134,17 @@ def test_what_no_retry_heals_ends_before_anything_is_paid_for(
 
 
 def test_a_base_url_without_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    with served(FaultyEndpoint()) as endpoint:
-        words = job(endpoint, tmp_path / "out", f"model.base_url={endpoint.url}")
-        words.remove(f"model.base_url={endpoint.url}/v1")
-        assert main(words) == 2
-    assert f"try model.base_url={endpoint.url}/v1" in capsys.readouterr().err
+    with served(Faulty()) as endpoint:
+        bare = endpoint.url.removesuffix("/v1")
+        words = job(endpoint, tmp_path / "out")
+        assert main([*words[:-3], f"model.base_url={bare}", *words[-2:]]) == 2
+    assert f"try model.base_url={endpoint.url}" in capsys.readouterr().err
 
 
 def test_the_first_call_is_short_has_the_tools_and_is_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    with served(FaultyEndpoint()) as endpoint:
+    with served(Faulty()) as endpoint:
         assert main([*job(endpoint, tmp_path / "out"), "--json"]) == 0
     first, second = endpoint.asked[:2]
     assert endpoint.read == ["/v1/models"]
@@ -185,7 +159,7 @@ def test_the_first_call_is_short_has_the_tools_and_is_counted(
 
 
 def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    with served(FaultyEndpoint()) as endpoint:
+    with served(Faulty()) as endpoint:
         assert main(job(endpoint, tmp_path / "out", "preflight=false")) == 0
     assert len(endpoint.asked) == 6
     assert not endpoint.read, "not even the list of models"
@@ -197,8 +171,7 @@ def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_what_may_pass_is_a_warning_and_the_run_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    fault = Fault(503, {"error": {"message": "Loading model"}}, last=0)
-    with served(FaultyEndpoint(fault)) as endpoint:
+    with served(Faulty(503, {"error": {"message": "Loading model"}}, last=0)) as endpoint:
         assert main(job(endpoint, tmp_path / "out")) == 0
     said = capsys.readouterr().err
     assert "warning: the first call failed, which may pass" in said
@@ -206,7 +179,7 @@ def test_what_may_pass_is_a_warning_and_the_run_goes_on(
 
 
 def test_nobody_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    endpoint = FaultyEndpoint(url="http://127.0.0.1:9")
+    endpoint = Faulty(url="http://127.0.0.1:9/v1")
     assert main(job(endpoint, tmp_path / "out", "model.max_retries=0")) == 2
     assert "is the endpoint running" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -215,17 +188,9 @@ def test_nobody_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 def test_an_endpoint_that_hangs_is_given_up_within_its_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    class Silent(FaultyEndpoint):
-        def answer(self, path: str, body: dict[str, Any]) -> tuple[int, object]:
-            self.asked.append(body)
-            stop.wait(20)
-            return 503, {}
-
-    stop = threading.Event()
-    with served(Silent()) as endpoint:
+    with served(Faulty(503, {}, hangs_s=2)) as endpoint:
         limits = ("model.timeout_s=0.3", "model.max_retries=0", "runtime.max_attempts=1")
         assert main(job(endpoint, tmp_path / "out", *limits)) == 3
-        stop.set()
     shown = capsys.readouterr()
     assert "which may pass" in shown.err
     assert "6 rollouts broke and left no row" in shown.out
@@ -236,8 +201,7 @@ def test_an_endpoint_that_hangs_is_given_up_within_its_time(
 def test_refused_in_the_middle_then_mended_and_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    fault = Fault(401, {"error": {"message": "The key was revoked"}}, first=3)
-    with served(FaultyEndpoint(fault)) as endpoint:
+    with served(Faulty(401, {"error": {"message": "The key was revoked"}}, first=3)) as endpoint:
         out = tmp_path / "out"
         assert main(job(endpoint, out, "runtime.concurrency=1")) == 3
         shown = capsys.readouterr().out
@@ -248,7 +212,7 @@ def test_refused_in_the_middle_then_mended_and_resumed(
         assert main(["run", "--resume", str(out)]) == 2, "still refused: said at once"
         assert "The key was revoked" in capsys.readouterr().err
         assert Dataset.open(out).count == kept
-        endpoint.fault = None
+        endpoint.status = None
         assert main(["run", "--resume", str(out)]) == 0, capsys.readouterr()
         assert Dataset.open(out).count == 6
         capsys.readouterr()

@@ -39,8 +39,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "output.dir=run",
         "output.rows_per_shard=4",
     ]
-    done = synth("run", *words, cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *words, cwd=home)
     shutil.rmtree(folder)
     return home / "run"
 
@@ -67,7 +66,6 @@ def test_a_run_whose_world_is_gone_keeps_its_rewards(
         [],
     )
     done = synth("grade", str(recorded), cwd=recorded.parent)
-    assert done.returncode == 0
     progress = done.stderr.splitlines()  # lines after some seconds, on a slow machine
     assert [line for line in progress if not line.startswith("grading ")] == []
     assert done.stdout.endswith(f"{ROWS} trajectories: 0 rewards changed.\n")
@@ -266,7 +264,7 @@ def test_a_call_that_leads_elsewhere_now_is_not_graded(
 
 
 def test_bad_arguments_are_one_message(tmp_path: Path):
-    nothing = synth("grade", str(tmp_path / "none"), cwd=tmp_path)
+    nothing = synth("grade", str(tmp_path / "none"), cwd=tmp_path, code=None)
     assert (nothing.returncode, nothing.stdout) == (2, "")
     assert nothing.stderr.startswith("error: ")
     assert len(nothing.stderr.splitlines()) == 1

@@ -58,8 +58,7 @@ class Panel:
 def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
     first = Panel()
     with endpoint(first) as url:
-        done = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+        synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
     rows = stable_rows(tmp_path / "out")
     assert first.asked == 3 * len(rows) == 18
     cost = 3 * (ASKED * 100 + SAID * 1000) / 1_000_000
@@ -79,9 +78,10 @@ def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
     assert scores == {0.0, 1.0}, "the panel is of two minds"
 
     graded = synth("grade", "out", "--json", cwd=tmp_path)
-    assert graded.returncode == 0, graded.stdout + graded.stderr
     assert json.loads(graded.stdout)["without_votes"] == 0
-    gone = synth("grade", "out", "--judge", "--json", cwd=tmp_path)  # the endpoint is gone
+    gone = synth(
+        "grade", "out", "--judge", "--json", cwd=tmp_path, code=None
+    )  # the endpoint is gone
     report = json.loads(gone.stdout)
     assert (gone.returncode, report["without_votes"]) == (1, 6)
     assert all(change["new_reward"] is None for change in report["changes"])
@@ -90,8 +90,7 @@ def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
 def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_path: Path):
     panel = Panel(mute=True)
     with endpoint(panel) as url:
-        done = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
+        synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
         rows = stable_rows(tmp_path / "out")
         assert [row["outcome"] for row in rows] == ["unscored"] * 6
         small = synth(
@@ -101,6 +100,7 @@ def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_pa
             "budget.usd=0.03",
             "runtime.concurrency=1",
             cwd=tmp_path,
+            code=None,
         )
     manifest = json.loads((tmp_path / "small/manifest.json").read_text())
     assert manifest["status"] == "partial", small.stdout + small.stderr
@@ -109,9 +109,8 @@ def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_pa
 
 def test_grade_without_a_judge_says_so(tmp_path: Path):
     run = ("run", "env=library", "tasks.count=1", "runtime=inline", "output.dir=out")
-    assert synth(*run, cwd=tmp_path).returncode == 0
-    done = synth("grade", "out", "--judge", cwd=tmp_path)
-    assert done.returncode == 2
+    synth(*run, cwd=tmp_path)
+    done = synth("grade", "out", "--judge", cwd=tmp_path, code=2)
     assert "the run has no judge (rewards.judge.model is null)" in done.stderr
 
 
@@ -119,8 +118,7 @@ def test_a_rollout_without_a_statement_costs_nothing(tmp_path: Path):
     panel = Panel()
     plan = [word for word in PLAN if not word.startswith("rewards.judge.rubric")]
     with endpoint(panel) as url:
-        done = synth(*plan, f"models.judge.base_url={url}", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+        synth(*plan, f"models.judge.base_url={url}", cwd=tmp_path)
     rows = stable_rows(tmp_path / "out")
     for row in rows:
         verdict = row["verdicts"][-1]
@@ -171,7 +169,6 @@ def test_a_judge_is_calibrated_on_transcripts_like_the_rules(tmp_path: Path):
     def calibrated(lawyer: Lawyer) -> dict[str, Any]:
         with endpoint(lawyer) as url:
             done = synth(*plan, *judge, f"models.judge.base_url={url}", cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 
     found = calibrated(Lawyer())

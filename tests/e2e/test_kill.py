@@ -105,6 +105,7 @@ def disturbed(cwd: Path, options: tuple[str, ...], kills: int, rows: int, seed: 
                 else ("output.dir=killed", *options)
             ),
             cwd=cwd,
+            code=None,
         )
         if done.returncode == 0:
             break
@@ -125,7 +126,7 @@ def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
         *(APART, "tasks.count=120", "seed=5", "output.rows_per_shard=16", "runtime=inline"),
         *("tasks.universes=2", "tasks.splits={train:[0],test:[1]}"),
     )
-    assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
+    synth("run", *options, "output.dir=whole", cwd=tmp_path)
     assert disturbed(tmp_path, options, kills=3, rows=24, seed=1) >= 2
     assert_equal_runs(tmp_path, 120)
     counts = [
@@ -142,7 +143,7 @@ def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
 
 def test_a_run_killed_in_its_proofs_goes_on_with_what_is_proved_and_played(tmp_path: Path):
     options = ("env=library", "tasks.count=40", "seed=5", "runtime=inline")
-    assert synth("run", *options, "output.dir=whole", cwd=tmp_path).returncode == 0
+    synth("run", *options, "output.dir=whole", cwd=tmp_path)
     process = start("run", *options, "output.dir=killed", cwd=tmp_path)
     log = tmp_path / "killed/.synth/proofs/proofs.log"
     while process.poll() is None and not (log.exists() and log.stat().st_size):
@@ -157,8 +158,7 @@ def test_a_run_killed_in_its_proofs_goes_on_with_what_is_proved_and_played(tmp_p
     assert rows_so_far(tmp_path / "killed") == 0
     damaged = log.read_bytes()[:-1]
     log.write_bytes(damaged)
-    resumed = synth("run", "--resume", "killed", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+    synth("run", "--resume", "killed", cwd=tmp_path)
     assert_equal_runs(tmp_path, 40)
     again, whole = (read_tasks(tmp_path / name / "tasks.parquet") for name in ("killed", "whole"))
     assert list(again) == list(whole)
@@ -168,9 +168,7 @@ def test_a_run_killed_in_its_proofs_goes_on_with_what_is_proved_and_played(tmp_p
 @pytest.mark.ray
 def test_a_killed_worker_costs_nothing_but_its_own_work(tmp_path: Path):
     options = (APART, "tasks.count=160", "seed=5", "output.rows_per_shard=64")
-    assert (
-        synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path).returncode == 0
-    )
+    synth("run", *options, "runtime=inline", "output.dir=whole", cwd=tmp_path)
     process = start("run", *options, "output.dir=killed", "runtime.workers=2", cwd=tmp_path)
     while process.poll() is None and rows_so_far(tmp_path / "killed") < 20:
         time.sleep(0.05)

@@ -21,7 +21,7 @@ MODEL = ("model=openai", "model.name=expert", "model.api_key_env=null")
 @pytest.fixture(scope="module")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("limits")
-    assert synth(*JOB, "runtime=inline", "output.dir=scripted", cwd=home).returncode == 0
+    synth(*JOB, "runtime=inline", "output.dir=scripted", cwd=home)
     return home / "scripted"
 
 
@@ -29,15 +29,15 @@ def play(
     scripted: Path, limited: Limited, name: str, *options: str, code: int = 0
 ) -> list[dict[str, Any]]:
     with endpoint(limited, limited.faults) as url:
-        done = synth(
+        synth(
             *JOB,
             *MODEL,
             f"model.base_url={url}",
             f"output.dir={name}",
             *options,
             cwd=scripted.parent,
+            code=code,
         )
-    assert done.returncode == code, done.stderr + done.stdout
     return stable_rows(scripted.parent / name)
 
 
@@ -62,31 +62,6 @@ def check_rate(limited: Limited, per_second: float) -> None:
     """
     for span in (1.0, 2.0, 5.0):
         assert most_in(limited.asked, span) <= per_second * (span + BURST_S) + 2
-
-
-def test_a_run_keeps_its_rate_and_its_bound_on_requests_at_once(scripted: Path):
-    limited = Limited(Expert(tasks_of(scripted)))
-    rates = ("model.requests_per_minute=1200", "model.max_concurrency=3")
-    rows = play(scripted, limited, "rated", "runtime=inline", *rates)
-    assert [row["messages"] for row in rows] == [row["messages"] for row in stable_rows(scripted)]
-    assert limited.most <= 3
-    check_rate(limited, 20.0)
-
-
-def test_tokens_are_counted_as_the_endpoint_counts_them(
-    scripted: Path, everything: list[dict[str, Any]]
-):
-    """So many tokens a minute that the run, at what it really uses, takes some seconds: no less,
-    and every row is there.
-    """
-    limited = Limited(Expert(tasks_of(scripted)))
-    per_minute = sum(tokens_of(everything)) * 60 // 8
-    rows = play(
-        scripted, limited, "tokens", "runtime=inline", f"model.tokens_per_minute={per_minute}"
-    )
-    assert {row["reward"] for row in rows} == {1.0}
-    spans = limited.asked[-1] - limited.asked[0]
-    assert spans >= 6.0
 
 
 def test_what_an_endpoint_refuses_is_found_out_and_nothing_is_lost(scripted: Path):
@@ -119,8 +94,7 @@ def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_o
     assert 0 < len(rows) < 40
     with endpoint(limited, limited.faults) as url:
         more = ("budget.tokens=null", f"model.base_url={url}")
-        done = synth("run", "--resume", "budget", *more, cwd=scripted.parent)
-    assert done.returncode == 0, done.stderr
+        synth("run", "--resume", "budget", *more, cwd=scripted.parent)
     assert [row["messages"] for row in stable_rows(scripted.parent / "budget")] == [
         row["messages"] for row in everything
     ]

@@ -68,5 +68,4 @@ async def test_supervised_sessions_at_once_are_recorded(tmp_path: Path, engine: 
     assert all("row_changes" in seen for seen in kinds)
     with Dataset.open(tmp_path / "out") as dataset:
         assert [row["reward"] for row in dataset.rows()] == [1.0] * 3
-    done = synth("replay", "out", "--trust", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+    synth("replay", "out", "--trust", cwd=tmp_path)

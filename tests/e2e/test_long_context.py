@@ -39,8 +39,7 @@ JUDGED = ("reward", "state_diff", "state_hash_after", "submitted")
 def low(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the expert that errs, with both middlewares."""
     home = tmp_path_factory.mktemp("low")
-    done = synth("run", *PLAN, *ERRING, *LOW, INLINE, "output.dir=low", cwd=home)
-    assert done.returncode == 0, done.stdout + done.stderr
+    synth("run", *PLAN, *ERRING, *LOW, INLINE, "output.dir=low", cwd=home)
     return home / "low"
 
 
@@ -62,8 +61,7 @@ def test_both_fire_on_most_rollouts_and_change_nothing_that_is_judged(low: Path)
     assert sum(bool(compactions(row)) for row in rows) > 30
     assert sum(any("offloaded" in each for each in row["events"]) for row in rows) > 25
     assert {row["reward"] == 1.0 for row in rows} == {True, False}
-    done = synth("run", *PLAN, *ERRING, INLINE, "output.dir=plain", cwd=low.parent)
-    assert done.returncode == 0, done.stderr
+    synth("run", *PLAN, *ERRING, INLINE, "output.dir=plain", cwd=low.parent)
     assert judged(low) == judged(low.parent / "plain")
 
 
@@ -121,10 +119,9 @@ def test_it_replays_and_is_repeated_out_of_its_directory_to_the_letter(low: Path
     home = low.parent
     assert replay(low, lambda: None).differences == []
     assert grade(low, None, None).same
-    again = synth(
+    synth(
         "run", *PLAN, *LOW, "model=replay", "model.path=low", INLINE, "output.dir=again", cwd=home
     )
-    assert again.returncode == 0, again.stderr
     assert differing(stable_rows(home / "again"), stable_rows(low)) == {"config_digest"}
 
 
@@ -134,8 +131,7 @@ def test_over_http_every_request_is_valid_and_the_ends_are_the_same(low: Path):
     """
     home = low.parent
     with serving(*PLAN, *ERRING, *LOW, cwd=home) as server:
-        done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
-    assert done.returncode == 0, done.stdout + done.stderr
+        synth(*server.run, INLINE, "output.dir=http", cwd=home)
     assert sum(bool(compactions(row)) for row in stable_rows(home / "http")) > 30
     assert judged(home / "http") == judged(low)
 
@@ -148,11 +144,10 @@ def test_it_loads_and_exports_what_the_model_saw(
     loaded = datasets.load_dataset(str(low), split="train", cache_dir=str(tmp_path))
     assert len(loaded) == 40
     assert sum(bool(segments) for segments in loaded["segments"]) > 30
-    done = synth(
+    synth(
         *("export", "low", "--to", "openai-jsonl", "--view", "segments", "--all", "--keep-submit"),
         cwd=low.parent,
     )
-    assert done.returncode == 0, done.stderr
     text = (low.parent / "low.openai-jsonl.jsonl").read_text("utf-8")
     examples = [json.loads(line) for line in text.splitlines()]
     trained = 0

@@ -33,7 +33,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     for name, options in ways.items():
         done = synth(*JOB, *options, f"output.dir={name}", cwd=home)
-        assert done.returncode == 0, done.stderr
         assert "next: synth inspect" in done.stdout
     return {name: home / name for name in ways}
 
@@ -98,17 +97,13 @@ def test_datasets_reads_arguments_as_exact_objects(
 def test_replay_finds_everything_identical(runs: dict[str, Path]):
     done = synth("replay", str(runs["two"]), "--json", cwd=runs["two"])
     report = json.loads(done.stdout)
-    assert done.returncode == 0
     assert report["identical"]
     assert report["trajectories"] == ROWS
     assert report["tool_calls"] > ROWS
 
 
 def test_replay_names_one_altered_tool_result(tmp_path: Path):
-    assert (
-        synth("run", "tasks.count=12", "runtime=inline", "output.dir=run", cwd=tmp_path).returncode
-        == 0
-    )
+    synth("run", "tasks.count=12", "runtime=inline", "output.dir=run", cwd=tmp_path)
     shard = next((tmp_path / "run" / "data").glob("*.parquet"))
     table = pq.read_table(shard)
     messages = table.column("messages").to_pylist()
@@ -124,8 +119,7 @@ def test_replay_names_one_altered_tool_result(tmp_path: Path):
         ),
         shard,
     )
-    done = synth("replay", "run", cwd=tmp_path)
-    assert done.returncode == 1
+    done = synth("replay", "run", cwd=tmp_path, code=1)
     assert table.column("trajectory_id")[5].as_py() in done.stdout
     assert message["tool_call_id"] in done.stdout
     assert message["name"] in done.stdout
@@ -143,7 +137,7 @@ def test_the_directory_is_complete_and_holds_no_path_or_key_of_the_machine(runs:
 def test_nobody_says_done_who_changed_nothing(world: str, tmp_path: Path):
     """Issue 38: the expert said "Done." after a refusal."""
     job = (f"env={world}", "tasks.count=60", "runtime=inline", "output.dir=run")
-    assert synth("run", *job, cwd=tmp_path).returncode == 0
+    synth("run", *job, cwd=tmp_path)
     last = [
         next(one["content"] for one in reversed(row["messages"]) if one["role"] == "assistant")
         for row in Dataset.open(tmp_path / "run").rows(["messages", "state_diff"])

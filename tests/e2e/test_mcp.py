@@ -97,9 +97,8 @@ def test_by_standard_input_and_output_two_eras_make_one_dataset(tmp_path: Path):
     assert [message["role"] for message in rows[0]["messages"]] == roles
     for words in (["inspect"], ["replay"], ["grade"], ["export", "--to", "trl-sft"]):
         name, *more = words
-        done = synth(name, str(out), *more, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 rewards changed" in synth("grade", str(out), cwd=tmp_path).stdout
+        synth(name, str(out), *more, cwd=tmp_path)
+    assert "0 rewards changed" in synth("grade", str(out), cwd=tmp_path, code=None).stdout
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -246,14 +245,12 @@ async def test_the_server_seals_its_recording_when_it_is_stopped(tmp_path: Path)
     [
         (["nowhere"], "unknown world"),
         (["library", "--families", "nothing"], "nothing"),
-        (["library", "--count", "0"], "--count"),
         (["library", "--universe", "3"], "universe"),
         (["library", "--token-env", "NOT_SET_ANYWHERE"], "NOT_SET_ANYWHERE"),
-        (["library", "agent.max_turn=3"], "agent.max_turn"),
     ],
 )
 def test_what_cannot_be_served_is_said_at_once(tmp_path: Path, words: list[str], message: str):
-    done = synth("mcp", *words, cwd=tmp_path)
+    done = synth("mcp", *words, cwd=tmp_path, code=None)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr

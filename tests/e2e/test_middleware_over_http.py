@@ -109,12 +109,10 @@ def played(judge: Judge, busy: Overloaded, *more: str) -> Generator[tuple[str, .
         )
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_all_at_once_and_every_rollout_ends_well(tmp_path: Path, stream: bool):
+def test_all_at_once_and_every_rollout_ends_well(tmp_path: Path):
     judge, busy = Judge(), Overloaded()
     with played(judge, busy, "agent.approval.allow=[cancel_*]") as job:
-        done = synth(*job, f"model.stream={stream}", "output.dir=out", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+        done = synth(*job, "model.stream=true", "output.dir=out", cwd=tmp_path)
     rows = stable_rows(tmp_path / "out")
     assert [row["reward"] for row in rows] == [1.0] * 12
     assert busy.refused > 5
@@ -146,7 +144,7 @@ def test_all_at_once_and_every_rollout_ends_well(tmp_path: Path, stream: bool):
     ) == sum(row["input_tokens"] + (row["approver_input_tokens"] or 0) for row in rows)
     shown = synth("inspect", "out", "--json", cwd=tmp_path)
     assert json.loads(shown.stdout)["approver"]["cost_usd"]["total"] == pytest.approx(cost)
-    assert synth("replay", "out", cwd=tmp_path).returncode == 0
+    synth("replay", "out", cwd=tmp_path)
 
 
 def test_what_approvals_cost_is_in_the_budget(tmp_path: Path):
@@ -154,9 +152,8 @@ def test_what_approvals_cost_is_in_the_budget(tmp_path: Path):
     judge, busy = Judge(), Overloaded()
     with played(judge, busy, "tasks.families=[cancel_order]") as job:
         done = synth(
-            *job, "runtime.concurrency=1", "budget.usd=0.02", "output.dir=out", cwd=tmp_path
+            *job, "runtime.concurrency=1", "budget.usd=0.02", "output.dir=out", cwd=tmp_path, code=3
         )
-    assert done.returncode == 3, done.stdout + done.stderr
     assert "the budget of $0.02 is spent" in done.stdout
     with Dataset.open(tmp_path / "out") as dataset:
         assert 0 < dataset.count < 12

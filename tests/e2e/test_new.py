@@ -22,19 +22,16 @@ LARGE = sorted(path.stem for path in SCHEMATA.glob("*.sql") if path.stem not in 
 
 
 def test_a_copy_of_the_smallest_world_proves_itself(tmp_path: Path):
-    made = synth("new", "mine", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    checked = synth("check", "mine", "--families", "lend_unread", "--workers", "1", cwd=tmp_path)
-    assert checked.returncode == 0, checked.stdout
+    synth("new", "mine", cwd=tmp_path)
+    synth("check", "mine", "--families", "lend_unread", "--workers", "1", cwd=tmp_path)
 
 
 def test_a_world_from_a_script_proves_itself_and_runs(tmp_path: Path):
     script = str(SCHEMATA / "kiosk.sql")
     made = synth("new", "kiosk", "--from", script, "--patterns", QUICK, cwd=tmp_path)
-    assert made.returncode == 0, made.stdout + made.stderr
     assert "1 families of 1 patterns prove themselves" in made.stdout
     assert sorted(path.name for path in (tmp_path / "kiosk").iterdir()) == FILES
-    done = synth(
+    synth(
         "run",
         "env.path=kiosk",
         "tasks.count=12",
@@ -43,14 +40,13 @@ def test_a_world_from_a_script_proves_itself_and_runs(tmp_path: Path):
         "output.dir=out",
         cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
     shown = json.loads(synth("inspect", "out", "--json", cwd=tmp_path).stdout)
     assert shown["rewards"] == {"mean": 1.0, "scored": 12, "unscored": 0, "successes": 12}
 
 
 def test_a_database_without_a_family_has_its_account(tmp_path: Path):
     (tmp_path / "log.sql").write_text("CREATE TABLE log (at TEXT); INSERT INTO log VALUES ('now');")
-    made = synth("new", "log", "--from", "log.sql", "--json", cwd=tmp_path)
+    made = synth("new", "log", "--from", "log.sql", "--json", cwd=tmp_path, code=None)
     assert "no pattern suits its tables" in made.stderr
     counts = json.loads(made.stdout.splitlines()[-1])["account"]["counts"]
     assert counts["file"] == {"found": 2, "used": 1, "changed": 0, "left_out": 1}
@@ -74,7 +70,6 @@ FILES = [
 
 def test_a_dry_run_writes_nothing(tmp_path: Path):
     shown = synth("new", "kiosk", "--from", str(SCHEMATA / "kiosk.sql"), "--dry-run", cwd=tmp_path)
-    assert shown.returncode == 0, shown.stderr
     count = re.search(r"(\d+) drafts of families, to be proved:\n((?:  .*\n)+)", shown.stdout)
     assert count is not None, shown.stdout
     families = re.findall(r"[:,] (\w+)", count[2])
@@ -102,8 +97,7 @@ def test_bad_input_is_one_message(tmp_path: Path, arguments: list[str], message:
     (tmp_path / "empty.sql").touch()
     (tmp_path / "rows.sql").write_text("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x');")
     before = sorted(tmp_path.iterdir())
-    shown = synth("new", *arguments, cwd=tmp_path)
-    assert shown.returncode == 2
+    shown = synth("new", *arguments, cwd=tmp_path, code=2)
     assert message in shown.stderr
     assert "Traceback" not in shown.stderr
     assert sorted(tmp_path.iterdir()) == before
@@ -116,7 +110,6 @@ def test_a_server_is_read_and_never_written(engine: str, tmp_path: Path):
         made = synth(
             "new", "w", "--dsn-env-var", "LIVE", "--dry-run", cwd=tmp_path, env={"LIVE": url}
         )
-        assert made.returncode == 0, made.stderr
         assert "guests.email: email, masked" in made.stdout
         assert "guests.remark: kept" in made.stdout
         assert "look_up" in made.stdout
@@ -227,7 +220,6 @@ def database_of(engine: str) -> tuple[str, str]:
 def make_large_world(cwd: Path, name: str, *source: str) -> None:
     """``synth new`` of a whole schema, which proves at least 15 families of 8 patterns."""
     made = synth("new", name, *source, cwd=cwd, timeout=1800)
-    assert made.returncode == 0, made.stdout + made.stderr
     found = re.search(r"(\d+) families of (\d+) patterns prove themselves", made.stdout)
     assert found is not None
     assert int(found[1]) >= 15
@@ -241,9 +233,7 @@ def play_and_replay(cwd: Path, name: str, *database: str) -> None:
     more = ["tasks.universes=4"] if (cwd / name / "seed.py").exists() else []
     run = [f"env.path={name}", "tasks.count=300", *more, *database]
     out = "out-server" if database else "out"
-    done = synth("run", *run, f"output.dir={out}", cwd=cwd, timeout=1800)
-    assert done.returncode == 0, done.stderr
+    synth("run", *run, f"output.dir={out}", cwd=cwd, timeout=1800)
     shown = json.loads(synth("inspect", out, "--json", cwd=cwd).stdout)
     assert shown["rewards"] == {"mean": 1.0, "scored": 300, "unscored": 0, "successes": 300}
-    replayed = synth("replay", out, cwd=cwd, timeout=1800)
-    assert replayed.returncode == 0, replayed.stdout
+    synth("replay", out, cwd=cwd, timeout=1800)

@@ -23,10 +23,9 @@ CONSUMER = Path(__file__).with_name("openenv_consumer.py")
 
 def test_both_clients_earn_the_reward_of_a_recorded_expert(tmp_path: Path):
     python = make_environment(tmp_path / "venv", ("openenv-core>=0.3",))
-    done = synth(
+    synth(
         *("run", "env=library", "tasks.count=1", "runtime=inline", "output.dir=run"), cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     [row] = Dataset.open(tmp_path / "run").rows()
     actions: list[dict[str, object]] = []
     for message in row["messages"]:

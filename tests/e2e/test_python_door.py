@@ -38,7 +38,7 @@ def test_overrides_mappings_keywords_and_a_config_say_the_same(tmp_path: Path):
     synth.run(lines, {"output.dir": tmp_path / "c"}, progress=False)
     config = compose([*lines, f"output.dir={tmp_path / 'd'}"])[0].config
     synth.run(config, progress=False)
-    assert command("run", *lines, "output.dir=e", cwd=tmp_path).returncode == 0
+    command("run", *lines, "output.dir=e", cwd=tmp_path)
     rows = stable_rows(tmp_path / "a")
     assert len(rows) == 8
     for name in "bcde":
@@ -106,13 +106,13 @@ import asyncio, sys, synth
 
 async def main():
     run = synth.run(
-        env="library", tasks={"count": 80}, runtime=sys.argv[1], output={"dir": "out"},
+        env="library", tasks={"count": 80}, runtime="inline", output={"dir": "out"},
         agent={"middleware": ["faults"], "faults": {"rate": 1, "kinds": ["slow"], "slow_s": 0.2}},
-        **{"runtime.workers": 1, "runtime.concurrency": 1},
+        **{"runtime.concurrency": 1},
     )
     print(run.status, run.reason, run.rows)
 
-if sys.argv[2] == "loop":
+if sys.argv[1] == "loop":
     asyncio.run(main())
 else:
     try:
@@ -122,18 +122,11 @@ else:
 """
 
 
-@pytest.mark.parametrize(
-    ("runtime", "thread"),
-    [
-        ("inline", "loop"),
-        ("inline", "main"),
-        pytest.param("ray", "loop", marks=pytest.mark.ray),
-    ],
-)
-def test_an_interrupt_drains_and_gives_a_partial_run(tmp_path: Path, runtime: str, thread: str):
+@pytest.mark.parametrize("thread", ["loop", "main"])
+def test_an_interrupt_drains_and_gives_a_partial_run(tmp_path: Path, thread: str):
     """In the main thread, and in the private one of a notebook."""
     process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, runtime, thread],
+        [sys.executable, "-c", INTERRUPTED, thread],
         cwd=tmp_path,
         env=os.environ,
         stdout=subprocess.PIPE,
@@ -188,15 +181,12 @@ def test_several_runs_are_one_dataset(tmp_path: Path):
     assert both[-1] == second.dataset[7]
     assert both.find(both[9]["trajectory_id"]) == both[9]
     shown = command("inspect", "a", "b", "--json", cwd=tmp_path)
-    assert shown.returncode == 0, shown.stderr
     summary = json.loads(shown.stdout)
     assert (summary["rows"], summary["jobs"], summary["sealed"]) == (16, 16, True)
     assert "synth export a b --to trl-sft" in command("inspect", "a", "b", cwd=tmp_path).stdout
-    done = command("export", "a", "b", "--to", "openai-jsonl", "--out", "both.jsonl", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    command("export", "a", "b", "--to", "openai-jsonl", "--out", "both.jsonl", cwd=tmp_path)
     assert len((tmp_path / "both.jsonl").read_text("utf-8").splitlines()) == 16
-    again = command("export", "a", "b", "--to", "trl-sft", "--out", "b/data", cwd=tmp_path)
-    assert again.returncode == 2
+    command("export", "a", "b", "--to", "trl-sft", "--out", "b/data", cwd=tmp_path, code=2)
     with pytest.raises(DatasetError, match="given twice"):
         synth.load([first.directory, tmp_path / "b" / ".." / "a"])
     with pytest.raises(OperatorError, match="one by one"):
@@ -271,7 +261,7 @@ def test_a_directory_from_elsewhere_is_executed_with_trust_alone(
     assert run.status == "partial"
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
     for attempt in (synth.replay, synth.grade):
-        with pytest.raises(UntrustedCode):
+        with pytest.raises(UntrustedCode, match="trust=True"):
             attempt(run.directory)
     with pytest.raises(UntrustedCode):
         synth.run(resume=run.directory, progress=False)

@@ -21,9 +21,9 @@ from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.handing_in import handing_in
 
 
-def planned(world: Path, count: int, universes: int) -> list[Task]:
+def planned(world: Path, count: int) -> list[Task]:
     run = prepare(
-        from_dict({"env": {"path": str(world)}, "tasks": {"count": count, "universes": universes}})
+        from_dict({"env": {"path": str(world)}, "tasks": {"count": count, "universes": 2}})
     )
     return [run.plan.task(at) for at in range(run.plan.tasks)]
 
@@ -38,17 +38,17 @@ LOW = (
 )
 
 
-def played(home: Path, count: int, universes: int = 1, *more: str) -> tuple[list[Task], Analyst]:
+def played(home: Path, count: int) -> tuple[list[Task], Analyst]:
     """Have the analyst answer the questions, 64 at a time."""
     world = handing_in(home / "worlds")
-    tasks = planned(world, count, universes)
+    tasks = planned(world, count)
     analyst = Analyst(tasks)
     with endpoint(analyst) as url:
-        done = synth(
+        synth(
             "run",
             f"env.path={world}",
             f"tasks.count={count}",
-            f"tasks.universes={universes}",
+            "tasks.universes=2",
             "model=openai",
             "model.name=expert",
             f"model.base_url={url}",
@@ -57,11 +57,10 @@ def played(home: Path, count: int, universes: int = 1, *more: str) -> tuple[list
             "runtime.concurrency=64",
             "agent.error_style=advice",
             "output.dir=asked",
-            *more,
+            *LOW,
             cwd=home,
             timeout=3000,
         )
-    assert done.returncode == 0, done.stdout + done.stderr
     return tasks, analyst
 
 
@@ -118,19 +117,14 @@ def _check_mistake(row: dict[str, object], task: Task, kind: str) -> None:
 
 
 @pytest.mark.parametrize("count", [130, pytest.param(500, marks=pytest.mark.long)])
-def test_questions_of_every_family(tmp_path: Path, count: int):
-    """Over two databases, with each kind of mistake; no rollout is lost."""
-    tasks, analyst = played(tmp_path, count, 2)
+def test_questions_of_every_family_in_contexts_cut_short(tmp_path: Path, count: int):
+    """Over two databases, with each kind of mistake, turns summarised and results put aside on most
+    rollouts; no rollout is lost.
+    """
+    tasks, analyst = played(tmp_path, count)
     assert len({(task.universe, task.prompt) for task in tasks}) == count
     assert len({task.family for task in tasks}) == 65
     assert {kind_of(task) for task in tasks} == {*KINDS, "right"}
-    check(tmp_path, tasks, analyst)
-
-
-@pytest.mark.parametrize("count", [120, pytest.param(500, marks=pytest.mark.long)])
-def test_questions_in_contexts_cut_short(tmp_path: Path, count: int):
-    """The same, with turns summarised and results put aside on most rollouts."""
-    tasks, analyst = played(tmp_path, count, 2, *LOW)
     check(tmp_path, tasks, analyst)
     rows = stable_rows(tmp_path / "asked")
     compacted = [any(each["event"] == "compaction" for each in row["events"]) for row in rows]
@@ -155,7 +149,6 @@ def test_birds_questions(tmp_path: Path):
         "output.dir=out",
     )
     done = synth(*job, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
     assert "questions: 26 of 30 used" in done.stderr
     rows = stable_rows(tmp_path / "out")
     assert [row["reward"] for row in rows] == [1.0] * len(ASKED)
@@ -164,7 +157,7 @@ def test_birds_questions(tmp_path: Path):
         "card_games": 1,
         "formula_1": 2,
     }
-    assert synth("replay", "out", cwd=tmp_path).returncode == 0
+    synth("replay", "out", cwd=tmp_path)
     scores = json.loads(synth("inspect", "out", "--json", cwd=tmp_path).stdout)["sql"]
     levels = [level for level in scores if "difficulty" in level]
     assert {level["family"] for level in scores if "family" in level} == {

@@ -143,7 +143,7 @@ def test_on_a_server_worlds_answer_and_an_existing_database_does(tmp_path: Path,
         assert rows_of(address) == before
 
 
-@pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
 def test_in_a_browser_a_person_asks_one_database_and_asks_on(tmp_path: Path, size: tuple[int, int]):
     with (
         endpoint(Slow()) as url,

@@ -68,38 +68,6 @@ def rephrase(world: Path, capsys: pytest.CaptureFixture[str]) -> Command:
 GOOD = "{title} is what {name} wants to read next, so put it on that card."
 
 
-@pytest.mark.parametrize(
-    ("request_text", "cause", "words"),
-    [
-        ("{name} wants that book by Austen.", "lost value", "lacks {title}"),
-        ("Ada Kern wants to take {title} home for {name}.", "leak", "where {name} stands for it"),
-        ("{name} wants {title} lent to the card.", "leak", "'lent'"),
-        ("Use find_member for {name}, then hand out {title}.", "leak", "the tool 'find_member'"),
-        ("{name} wants {title}, copy 12 of it.", "new value", "'12'"),
-        ("{name} wants {title} by Friday evening.", "new value", "'friday'"),
-        ("Do not let {name} have {title} under any circumstances.", "meaning", "'not'"),
-        ("{name}: would like to borrow {title}!", "near-duplicate", "nearly repeats"),
-        ("{name} is {lent} and wants {title}.", "leak", "names {lent}"),
-        ("# {title}\n{name} wants it.", "form", "line breaks"),
-        ("**{title}** for {name}, thanks.", "form", "markup"),
-        ("As an AI I think {name} wants {title}.", "form", "work of writing"),
-        (f"{{name}} wants {{title}} {'very ' * 80}much.", "form", "characters"),
-        ("{name} wants {title} and {", "form", "single '{'"),
-        ("{name} wants {title} l\u200bent.", "form", "that nobody sees"),
-        ("The card of {{name}} is for {title}.", "lost value", "lacks {name}"),
-    ],
-)
-def test_a_phrasing_that_says_another_thing_is_left_out_with_its_cause(
-    rephrase: Command, request_text: str, cause: str, words: str
-):
-    writer = Writer({LEND: [answer(says(request_text), says(GOOD))]})
-    report = rephrase(writer, "--families", "lend_book", "--count", "2", "--attempts", "1")
-    assert report["left_out"] == {cause: 1}, report
-    assert words in report["families"][0]["reasons"][0]
-    assert rephrase.requests == [GOOD]
-    assert rephrase.code == 0
-
-
 def test_what_is_wrong_goes_back_and_the_yield_is_counted(rephrase: Command):
     cut_off = Completion('{"phrasings": [', finish_reason="length")
     second = "May I have {title}? The card is that of {name}."

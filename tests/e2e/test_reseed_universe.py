@@ -18,9 +18,8 @@ def names(file: Path) -> list[str]:
 
 def test_a_universe_becomes_a_file_of_its_own(tmp_path: Path):
     (small_world.make(tmp_path / "world") / "seed.py").write_text(SEED, "utf-8")
-    assert synth("reseed", "world", cwd=tmp_path).returncode == 0
+    synth("reseed", "world", cwd=tmp_path)
     done = synth("reseed", "world", "--universe", "2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     assert "world_2.sqlite" in done.stdout
     assert names(tmp_path / "world.sqlite") == ['Lamp "XL"', "Chair", "Desk"]
     assert len(names(tmp_path / "world_2.sqlite")) == 12
@@ -37,11 +36,11 @@ def test_what_cannot_be_is_one_message(tmp_path: Path):
             "--universe makes a SQLite file",
         ),
     ):
-        done = synth("reseed", str(world), *arguments, cwd=tmp_path)
+        done = synth("reseed", str(world), *arguments, cwd=tmp_path, code=None)
         assert done.returncode in {1, 2}
         assert words in done.stderr
         assert "Traceback" not in done.stderr
     (world / "seed.py").write_text(SEED.replace('"items"', '"itemz"'), "utf-8")
-    done = synth("reseed", str(world), "--universe", "1", cwd=tmp_path)
+    done = synth("reseed", str(world), "--universe", "1", cwd=tmp_path, code=None)
     assert "seed.py:6: no table is called 'itemz'; did you mean items?" in done.stderr
     assert not list(tmp_path.glob("*.sqlite*"))

@@ -118,8 +118,7 @@ def serving(
 def erring(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the expert that errs, two samples of each task."""
     home = tmp_path_factory.mktemp("serve")
-    done = synth("run", *PLAN, *ERRING, INLINE, "output.dir=erring", cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *PLAN, *ERRING, INLINE, "output.dir=erring", cwd=home)
     rows = stable_rows(home / "erring")
     assert 0.2 < sum(row["reward"] == 1.0 for row in rows) / len(rows) < 0.8
     return home / "erring"
@@ -129,8 +128,7 @@ def test_a_served_expert_gives_the_transcripts_of_the_one_in_process(erring: Pat
     """Mistakes and samples included: the seed in each request says which sample it is."""
     home = erring.parent
     with serving(*PLAN, *ERRING, cwd=home) as server:
-        done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
-    assert done.returncode == 0, done.stderr
+        synth(*server.run, INLINE, "output.dir=http", cwd=home)
     ours, theirs = as_sent(stable_rows(home / "http")), as_sent(stable_rows(erring))
     assert differing(ours, theirs) == ASKED | {"config_digest"}
 
@@ -141,8 +139,7 @@ def test_without_seeds_each_sample_is_played_by_somebody(erring: Path):
     """
     home = erring.parent
     with serving(*PLAN, *ERRING, cwd=home, end=signal.SIGINT) as server:
-        done = synth(*server.run, "model.send_seed=false", INLINE, "output.dir=unseeded", cwd=home)
-    assert done.returncode == 0, done.stderr
+        synth(*server.run, "model.send_seed=false", INLINE, "output.dir=unseeded", cwd=home)
 
     def transcripts(run: Path) -> list[str]:
         rows = as_sent(stable_rows(run))
@@ -156,20 +153,15 @@ def test_a_run_is_repeated_out_of_its_directory(erring: Path):
     """By a Ray worker, which has another working directory."""
     home = erring.parent
     replaying = ("model=replay", "model.path=erring", "runtime.workers=1")
-    done = synth("run", *PLAN, *replaying, "output.dir=again", cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *PLAN, *replaying, "output.dir=again", cwd=home)
     assert differing(stable_rows(home / "again"), stable_rows(erring)) == {"config_digest"}
-    replayed = synth("replay", "again", cwd=home)
-    assert replayed.returncode == 0, replayed.stdout
+    synth("replay", "again", cwd=home)
 
 
 def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
     home = erring.parent
     plan = [*PLAN[:2], "tasks.samples=3", PLAN[3]]
-    done = synth(
-        "run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home
-    )
-    assert done.returncode == 0, done.stderr
+    synth("run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home)
     assert Dataset.open(home / "more").count == 80
     broken = Dataset.open(home / "more").errors()
     assert len(broken) == 40
@@ -184,12 +176,6 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("run", "model=replay", "model.path=nowhere"), "nowhere does not exist"),
-        (("run", "model=replay"), "model.path: model=replay needs the directory of a recorded run"),
-        (
-            ("run", "model.path=out"),
-            "only model=replay plays a recorded run back, and the model is scripted",
-        ),
         (
             ("serve-model", "model=openai", "model.name=m", "model.api_key_env=null"),
             "model=openai cannot be served",
@@ -205,8 +191,7 @@ def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
 def test_what_cannot_be_played_or_served_is_said_before_anything_starts(
     arguments: Sequence[str], words: str, tmp_path: Path
 ):
-    done = synth(*arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
+    done = synth(*arguments, cwd=tmp_path, code=2)
     assert words.format(cwd=tmp_path) in done.stderr
     assert not list(tmp_path.iterdir())
 
@@ -233,8 +218,7 @@ def test_it_asks_for_the_key_streams_and_writes_no_key_down(tmp_path: Path):
         status, body = server.get(f"{server.url}/chat/completions", asked, KEY)
         assert status == 400
         assert "no task that is served opens like this" in json.loads(body)["error"]["message"]
-        plan = synth("run", "tasks.count=3", INLINE, "output.dir=plain", cwd=tmp_path)
-        assert plan.returncode == 0, plan.stderr
+        synth("run", "tasks.count=3", INLINE, "output.dir=plain", cwd=tmp_path)
         row = stable_rows(tmp_path / "plain")[0]
         asked |= {"messages": row["messages"][:2], "tools": row["tools"], "stream": True}
         status, body = server.get(f"{server.url}/chat/completions", asked, KEY)
@@ -305,7 +289,7 @@ def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "model.api_key_env=null",
             *prices,
         )
-        done = synth(
+        synth(
             "run",
             "tasks.count=80",
             *model,
@@ -314,7 +298,6 @@ def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "output.dir=wild",
             cwd=home,
         )
-    assert done.returncode == 0, done.stderr
     return home / "wild"
 
 
@@ -332,7 +315,7 @@ def test_every_form_of_misbehaviour_was_recorded(misbehaved: Path):
 
 def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
     home = misbehaved.parent
-    done = synth(
+    synth(
         "run",
         "tasks.count=80",
         "model=replay",
@@ -341,7 +324,6 @@ def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
         "output.dir=again",
         cwd=home,
     )
-    assert done.returncode == 0, done.stderr
     again = stable_rows(home / "again")
     assert differing(again, stable_rows(misbehaved)) == {"config_digest"}
     assert (again[0]["model"], again[0]["sampling"]) == ("expert", {"temperature": 0.5})
@@ -352,7 +334,6 @@ def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
 def test_a_recorded_run_is_served_to_the_letter(misbehaved: Path):
     home = misbehaved.parent
     with serving("model=replay", "model.path=wild", cwd=home) as server:
-        done = synth(*server.run, INLINE, "output.dir=http", cwd=home)
-    assert done.returncode == 0, done.stderr
+        synth(*server.run, INLINE, "output.dir=http", cwd=home)
     differ = differing(stable_rows(home / "http"), stable_rows(misbehaved))
     assert differ == {"config_digest", "provider_fields", "sampling", "events", "cost_usd"}

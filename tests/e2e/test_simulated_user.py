@@ -56,8 +56,7 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
         "models.player.price_output_usd_per_mtok=2",
     )
     with endpoint(player) as url:
-        done = synth(*job, *user(url, *prices), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+        synth(*job, *user(url, *prices), cwd=tmp_path)
     rows = rows_of(tmp_path / "run")
     assert [row["reward"] for row in rows] == [1.0] * 18
     assert not [each for row in rows for each in turns_of(row) if each.get("discarded")]
@@ -70,10 +69,8 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
     )
     asked = len(player.requests)
     replayed = synth("replay", "run", "--json", cwd=tmp_path)
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
     assert json.loads(replayed.stdout)["identical"]
-    graded = synth("grade", "run", "--json", cwd=tmp_path)
-    assert graded.returncode == 0, graded.stdout + graded.stderr
+    synth("grade", "run", "--json", cwd=tmp_path)
     again = (
         "model=replay",
         "model.path=run",
@@ -82,8 +79,7 @@ def test_where_the_model_behaves_rewards_are_full_and_the_run_can_be_replayed_an
         "runtime=inline",
         "output.dir=again",
     )
-    repeated = synth(*job[:-1], *again, cwd=tmp_path)
-    assert repeated.returncode == 0, repeated.stderr
+    synth(*job[:-1], *again, cwd=tmp_path)
     assert differing(stable_rows(tmp_path / "again"), stable_rows(tmp_path / "run")) == {
         "config_digest"
     }
@@ -95,15 +91,13 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
     that name it.
     """
     job = ("run", "env=shop", "tasks.families=[misread_number]", "tasks.count=4", "runtime=inline")
-    assert synth(*job, "output.dir=run", cwd=tmp_path).returncode == 0
+    synth(*job, "output.dir=run", cwd=tmp_path)
     back = (*job, "users=replay", "users.path=run")
-    same = synth(*back, "output.dir=same", cwd=tmp_path)
-    assert same.returncode == 0, same.stderr
+    synth(*back, "output.dir=same", cwd=tmp_path)
     assert differing(stable_rows(tmp_path / "same"), stable_rows(tmp_path / "run")) == {
         "config_digest"
     }
-    other = synth(*back, "seed=9", "output.dir=other", cwd=tmp_path)
-    assert other.returncode == 3, other.stderr
+    synth(*back, "seed=9", "output.dir=other", cwd=tmp_path, code=3)
     with Dataset.open(tmp_path / "other") as dataset:
         errors = [str(each) for each in dataset.errors()]
     assert len(errors) == 4
@@ -116,8 +110,7 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
         ),
         (["users=replay", "users.path=nowhere"], "users.path: "),
     ):
-        refused = synth(*job, *wrong, "output.dir=refused", cwd=tmp_path)
-        assert refused.returncode == 2, (wrong, refused.stderr)
+        refused = synth(*job, *wrong, "output.dir=refused", cwd=tmp_path, code=2)
         assert words in refused.stderr
         assert not (tmp_path / "refused").exists()
 
@@ -131,7 +124,7 @@ def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
         "tasks.families=[plan_asked,plan_declined]",
         "runtime=inline",
     )
-    assert synth(*job, "output.dir=scripted", cwd=tmp_path).returncode == 0
+    synth(*job, "output.dir=scripted", cwd=tmp_path)
     table = TaskTable(tmp_path / "scripted" / "tasks.parquet")
     roles = [
         task.user
@@ -139,8 +132,7 @@ def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
         if (task := Task.from_json(table.task(at))).user is not None
     ]
     with endpoint(Player(actor(*roles))) as url:
-        done = synth(*job, *user(url, "users.decides=model"), "output.dir=decided", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+        synth(*job, *user(url, "users.decides=model"), "output.dir=decided", cwd=tmp_path)
     assert [row["reward"] for row in rows_of(tmp_path / "decided")] == [1.0] * 12
 
 
@@ -154,16 +146,14 @@ def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
         "output.dir=run",
     )
     with endpoint(Player(lambda _: "As an AI, I plan things for 2026-04-03.")) as url:
-        done = synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+        synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
     rows = rows_of(tmp_path / "run")
     assert {(row["outcome"], row["reward"], row["blame"]) for row in rows} == {
         ("unscored", None, "user")
     }
     assert all("role" in turns_of(row)[0]["fault"] for row in rows)
-    graded = synth("grade", "run", cwd=tmp_path)
-    assert graded.returncode == 0, "what is unscored stays unscored"
-    assert synth("replay", "run", cwd=tmp_path).returncode == 0
+    synth("grade", "run", cwd=tmp_path)
+    synth("replay", "run", cwd=tmp_path)
 
 
 def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
@@ -176,8 +166,9 @@ def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
         "output.dir=run",
     )
     with endpoint(Player(obedient)) as url:
-        done = synth(*job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path)
-    assert done.returncode == 3, done.stderr
+        done = synth(
+            *job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path, code=3
+        )
     assert "budget of 500 tokens is spent" in done.stdout + done.stderr
     assert 1 <= len(rows_of(tmp_path / "run")) < 12
 
@@ -201,22 +192,19 @@ def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heal
         "output.dir=run",
     )
     with endpoint(Player(say)) as url:
-        done = synth(*job, *user(url, "models.player.max_retries=0"), cwd=tmp_path)
-        assert done.returncode == 3, done.stderr
+        synth(*job, *user(url, "models.player.max_retries=0"), cwd=tmp_path, code=3)
         broke = Dataset.open(tmp_path / "run").errors()
         assert {each["error_type"] for each in broke} == {"ModelError"}
         assert all(
             each["message"].startswith("the user's model: ") and each["retryable"] for each in broke
         )
         broken["now"] = False
-        resumed = synth("run", "--resume", "run", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+        synth("run", "--resume", "run", cwd=tmp_path)
     assert [row["reward"] for row in rows_of(tmp_path / "run")] == [1.0] * 4
 
 
 def test_what_is_missing_is_said_before_anything_starts(tmp_path: Path):
-    nameless = synth("run", "users=simulated", cwd=tmp_path)
-    assert nameless.returncode == 2
+    nameless = synth("run", "users=simulated", cwd=tmp_path, code=2)
     assert "users.model: the scripted model plays agents only" in nameless.stderr
     keyless = synth(
         "run",
@@ -225,11 +213,10 @@ def test_what_is_missing_is_said_before_anything_starts(tmp_path: Path):
         "models.player.name=m",
         "models.player.api_key_env=NOT_SET_HERE",
         cwd=tmp_path,
+        code=2,
     )
-    assert keyless.returncode == 2
     assert "models.player.api_key_env: the variable NOT_SET_HERE is not set" in keyless.stderr
     nobody = user("http://127.0.0.1:9/v1", "models.player.max_retries=0")
-    unreachable = synth("run", "tasks.count=1", *nobody, cwd=tmp_path)
-    assert unreachable.returncode == 2
+    unreachable = synth("run", "tasks.count=1", *nobody, cwd=tmp_path, code=2)
     assert "the user's model: http://127.0.0.1:9/v1/models did not answer" in unreachable.stderr
     assert not list(tmp_path.iterdir()) or unreachable.stdout == ""

@@ -46,8 +46,7 @@ def submitted(home: Path, *overrides: str) -> dict[str, Submitted]:
         "seed=3",
         "output.dir=out",
     )
-    shown = synth("run", *job, *overrides, cwd=home)
-    assert shown.returncode == 0, shown.stderr
+    synth("run", *job, *overrides, cwd=home)
     found: dict[str, Submitted] = {}
     for row in Dataset.open(home / "out").rows():
         assert row["reward"] == 1.0, (row["task_id"], row["verdicts"])

@@ -154,10 +154,7 @@ def test_free_sql_runs_in_processes_of_ray_workers(folder: Path, tmp_path: Path)
     job = (f"env.path={folder}", "tasks.count=8", "runtime.workers=2", "seed=4")
     mark = {"SYNTH_TEST_MARK": tmp_path.as_uri()}
     for runtime in ("ray", "inline"):
-        shown = command(
-            "run", *job, f"runtime={runtime}", f"output.dir={runtime}", cwd=tmp_path, env=mark
-        )
-        assert shown.returncode == 0, shown.stderr
+        command("run", *job, f"runtime={runtime}", f"output.dir={runtime}", cwd=tmp_path, env=mark)
         assert {row["reward"] for row in stable_rows(tmp_path / runtime)} == {1.0}
     assert stable_rows(tmp_path / "ray") == stable_rows(tmp_path / "inline")
     for _ in range(500):

@@ -30,10 +30,10 @@ families:
 """
 
 
-def install(site: Path, name: str | None = None) -> Path:
+def install(site: Path) -> Path:
     """Lay the package out in a folder of modules as an installer does, without a build."""
     settings = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))
-    project = settings["project"] | ({} if name is None else {"name": name})
+    project = settings["project"]
     for source, target in settings["tool"]["hatch"]["build"]["targets"]["wheel"][
         "force-include"
     ].items():
@@ -75,9 +75,8 @@ def world(tmp_path: Path) -> Path:
 def test_an_engine_and_a_gate_are_used_by_run_and_check(
     site: dict[str, str], world: Path, tmp_path: Path
 ):
-    checked = synth("check", "world", cwd=tmp_path, env=site)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    done = synth(
+    synth("check", "world", cwd=tmp_path, env=site)
+    synth(
         "run",
         "env.path=world",
         "tasks.count=1",
@@ -87,7 +86,6 @@ def test_an_engine_and_a_gate_are_used_by_run_and_check(
         cwd=tmp_path,
         env=site,
     )
-    assert done.returncode == 0, done.stderr
     (row,) = Dataset.open(tmp_path / "out").rows()
     assert row["reward"] == 1.0
     assert {verdict["verifier"]: verdict["reason"] for verdict in row["verdicts"]}[
@@ -96,7 +94,7 @@ def test_an_engine_and_a_gate_are_used_by_run_and_check(
 
 
 def test_without_the_package_its_gate_is_unknown(world: Path, tmp_path: Path):
-    checked = synth("check", "world", cwd=tmp_path)
+    checked = synth("check", "world", cwd=tmp_path, code=None)
     assert checked.returncode != 0
     assert "few_calls" in checked.stdout + checked.stderr
 
@@ -106,33 +104,14 @@ def test_the_engine_verifies_the_seed(site: dict[str, str], world: Path, tmp_pat
     with (world / "seed.sql").open("a") as file:
         file.write("INSERT INTO books VALUES (999, X'00ff');\n")
     run = ("run", "env.path=world", "tasks.count=1", "runtime=inline")
-    assert synth(*run, "output.dir=shipped", cwd=tmp_path, env=site).returncode == 0
-    refused = synth(*run, "database.engine=strict_sqlite", cwd=tmp_path, env=site)
+    synth(*run, "output.dir=shipped", cwd=tmp_path, env=site)
+    refused = synth(*run, "database.engine=strict_sqlite", cwd=tmp_path, env=site, code=None)
     assert refused.returncode != 0
     assert "books holds bytes" in refused.stderr
 
 
-def test_a_model_that_ends_at_once_earns_nothing(site: dict[str, str], tmp_path: Path):
-    done = synth(
-        "run",
-        "env=library",
-        "tasks.count=2",
-        "runtime=inline",
-        "model.kind=terse",
-        "model.options.words=No.",
-        "output.dir=out",
-        cwd=tmp_path,
-        env=site,
-    )
-    assert done.returncode == 0, done.stderr
-    for row in Dataset.open(tmp_path / "out").rows():
-        assert row["model"] == "terse"
-        assert row["messages"][-1]["content"] == "No."
-        assert row["reward"] == 0
-
-
 def test_a_task_source_and_an_exporter(site: dict[str, str], tmp_path: Path):
-    done = synth(
+    synth(
         "run",
         "env=library",
         "tasks.kind=lookups",
@@ -142,11 +121,7 @@ def test_a_task_source_and_an_exporter(site: dict[str, str], tmp_path: Path):
         cwd=tmp_path,
         env=site,
     )
-    assert done.returncode == 0, done.stderr
-    exported = synth(
-        "export", "out", "--to", "pairs", "--out", "pairs.jsonl", cwd=tmp_path, env=site
-    )
-    assert exported.returncode == 0, exported.stderr
+    synth("export", "out", "--to", "pairs", "--out", "pairs.jsonl", cwd=tmp_path, env=site)
     lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
     assert len(lines) == 6
     assert {"asked": "Please look up Emma.", "answered": "Found."} in lines
@@ -155,8 +130,7 @@ def test_a_task_source_and_an_exporter(site: dict[str, str], tmp_path: Path):
 def test_the_name_of_an_extension_as_a_choice_of_a_group_says_the_key(
     site: dict[str, str], tmp_path: Path
 ):
-    refused = synth("run", "database=strict_sqlite", "model=a:b", cwd=tmp_path, env=site)
-    assert refused.returncode == 2
+    refused = synth("run", "database=strict_sqlite", "model=a:b", cwd=tmp_path, env=site, code=2)
     said = "the engine 'strict_sqlite' of synth-library-kit use database.engine=strict_sqlite"
     assert said in refused.stderr
     assert "use model.kind=a:b" in refused.stderr
@@ -166,14 +140,11 @@ def test_a_world_by_another_name_than_its_folder_is_run_and_replayed(
     site: dict[str, str], tmp_path: Path
 ):
     settings = ("env.name=shelves", "tasks.count=2", "runtime=inline", "output.dir=out")
-    done = synth("run", *settings, cwd=tmp_path, env=site)
-    assert done.returncode == 0, done.stderr
+    synth("run", *settings, cwd=tmp_path, env=site)
     assert extensions(tmp_path) == {("world", "shelves", "synth-library-kit 1.2")}
-    replayed = synth("replay", "out", cwd=tmp_path, env=site)
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    synth("replay", "out", cwd=tmp_path, env=site)
     elsewhere = {"XDG_STATE_HOME": str(tmp_path / "elsewhere")}
-    replayed = synth("replay", "out", cwd=tmp_path, env=elsewhere)
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    synth("replay", "out", cwd=tmp_path, env=elsewhere)
 
 
 def test_the_version_of_a_gate_is_recorded_and_a_resume_with_another_refused(
@@ -181,23 +152,19 @@ def test_the_version_of_a_gate_is_recorded_and_a_resume_with_another_refused(
 ):
     (world / "tasks.yaml").write_text(TASKS.replace("= 'Emma'", "< 'M'"), "utf-8")
     settings = ("env.path=world", "tasks.count=2", "tasks.samples=4", "runtime=inline")
-    done = synth("run", *settings, "budget.turns=1", "output.dir=out", cwd=tmp_path, env=site)
-    assert done.returncode == 3, done.stderr
+    synth("run", *settings, "budget.turns=1", "output.dir=out", cwd=tmp_path, env=site, code=3)
     assert extensions(tmp_path) == {("reward", "few_calls", "synth-library-kit 1.2")}
     [metadata] = (tmp_path / "site").glob("*.dist-info/METADATA")
     metadata.write_text(metadata.read_text().replace("Version: 1.2", "Version: 1.3"))
     resume = ("run", "--resume", "out", "budget.turns=null")
-    refused = synth(*resume, cwd=tmp_path, env=site)
-    assert refused.returncode == 2
+    refused = synth(*resume, cwd=tmp_path, env=site, code=2)
     assert "'few_calls': synth-library-kit 1.2 -> synth-library-kit 1.3" in refused.stderr
 
 
 def test_a_run_of_a_model_that_is_gone_is_replayed(site: dict[str, str], tmp_path: Path):
     settings = ("env=library", "tasks.count=2", "runtime=inline", "output.dir=out")
-    done = synth("run", *settings, "model.kind=terse", cwd=tmp_path, env=site)
-    assert done.returncode == 0, done.stderr
-    replayed = synth("replay", "out", cwd=tmp_path)
-    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    synth("run", *settings, "model.kind=terse", cwd=tmp_path, env=site)
+    synth("replay", "out", cwd=tmp_path)
 
 
 def extensions(home: Path) -> set[tuple[str, str, str]]:
@@ -212,7 +179,7 @@ def extensions(home: Path) -> set[tuple[str, str, str]]:
 def test_a_reader_of_families(site: dict[str, str], world: Path, tmp_path: Path):
     (world / "tasks.yaml").unlink()
     (world / "titles.txt").write_text("Emma\nMomo\n", "utf-8")
-    done = synth(
+    synth(
         "run",
         "env.path=world",
         "tasks.count=2",
@@ -221,13 +188,4 @@ def test_a_reader_of_families(site: dict[str, str], world: Path, tmp_path: Path)
         cwd=tmp_path,
         env=site,
     )
-    assert done.returncode == 0, done.stderr
     assert {row["family"] for row in Dataset.open(tmp_path / "out").rows()} == {"look_up"}
-
-
-def test_two_distributions_that_claim_one_name_are_named(site: dict[str, str], tmp_path: Path):
-    install(tmp_path / "site", "synth-library-copy")
-    done = synth("run", "env=library", "runtime=inline", "model.kind=terse", cwd=tmp_path, env=site)
-    assert done.returncode == 2
-    assert "synth-library-kit 1.2" in done.stderr
-    assert "synth-library-copy 1.2" in done.stderr

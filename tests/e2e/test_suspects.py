@@ -83,7 +83,6 @@ def _honest(task: Task) -> Task:
 def test_check_shows_what_samples_agree_on_beside_gold(wrong: Path, model: str):
     words = ("--families", "lend_book,renew_all", "--tasks", "1", "--samples", "3")
     done = synth("check", str(wrong), "--model", "expert", "--base-url", model, *words, cwd=wrong)
-    assert done.returncode == 0, done.stdout + done.stderr
     assert "renew_all: 0 of 3 samples solved" in done.stdout
     assert "lend_book: 6 of 6 samples solved" in done.stdout
     assert (
@@ -99,10 +98,9 @@ def test_check_shows_what_samples_agree_on_beside_gold(wrong: Path, model: str):
 def test_inspect_finds_the_same_in_a_finished_run(wrong: Path, model: str):
     words = ["tasks.families=[lend_book,renew_all]", "tasks.count=4", "tasks.samples=2", "seed=0"]
     words += ["model=openai", "model.name=expert", f"model.base_url={model}", "runtime=inline"]
-    run = synth("run", f"env.path={wrong}", *words, "output.dir=out", cwd=wrong,
+    synth("run", f"env.path={wrong}", *words, "output.dir=out", cwd=wrong,
                 env={**os.environ, "OPENAI_API_KEY": "k"})  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    done = synth("inspect", "out", "--suspect", "--json", cwd=wrong)
+    done = synth("inspect", "out", "--suspect", "--json", cwd=wrong, code=None)
     report = json.loads(done.stdout)
     assert report["families"]["lend_book"] == {"solved": 4, "samples": 4}
     assert report["families"]["renew_all"] == {"solved": 0, "samples": 4}

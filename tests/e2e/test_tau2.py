@@ -52,9 +52,11 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", PROVED)
 def test_the_lists_are_proved_played_and_replayed(name: str, worlds: Path):
     shown = synth(
-        *("check", name, "--tasks-file", f"{name}/actions.json", "--json"), cwd=worlds, timeout=1800
+        *("check", name, "--tasks-file", f"{name}/actions.json", "--json"),
+        cwd=worlds,
+        timeout=1800,
+        code=1,
     )
-    assert shown.returncode == 1, shown.stderr
     report: dict[str, Any] = json.loads(shown.stdout)
     reasons = {item["id"]: str(item.get("reasons")) for item in report["findings"]}
     for task, words in FOUND[name].items():
@@ -62,12 +64,10 @@ def test_the_lists_are_proved_played_and_replayed(name: str, worlds: Path):
     assert report["proved"] == PROVED[name]
     run = [f"env.path={name}", "tasks=actions", f"tasks.path={name}/actions.json"]
     out = f"output.dir={name}-run"
-    done = synth("run", *run, f"tasks.count={PROVED[name]}", out, cwd=worlds, timeout=1800)
-    assert done.returncode == 0, done.stderr
+    synth("run", *run, f"tasks.count={PROVED[name]}", out, cwd=worlds, timeout=1800)
     rewards = json.loads(synth("inspect", f"{name}-run", "--json", cwd=worlds).stdout)["rewards"]
     assert (rewards["mean"], rewards["scored"]) == (1.0, PROVED[name])
-    replayed = synth("replay", f"{name}-run", cwd=worlds, timeout=1800)
-    assert replayed.returncode == 0, replayed.stdout
+    synth("replay", f"{name}-run", cwd=worlds, timeout=1800)
 
 
 def test_without_the_data_one_message_says_where_they_are(tmp_path: Path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +31,11 @@ def play(
             cwd=folder,
             env={"OPENAI_API_KEY": KEY, "COLLECTOR_HEADERS": f"authorization={HEADER}"},
         )
-    assert done.returncode == 0, done.stdout + done.stderr
     assert "warning" not in done.stderr
     return stable_rows(folder / "out")
 
 
-def test_a_run_is_read_back_from_a_collector(tmp_path: Path):
+def test_a_run_is_read_back_from_a_collector_without_a_word_or_a_secret(tmp_path: Path):
     with collector() as kept:
         rows = play(tmp_path, kept)
     (run,) = kept.named("invoke_workflow")
@@ -67,6 +64,12 @@ def test_a_run_is_read_back_from_a_collector(tmp_path: Path):
         assert {child.trace_id for child in children} == {span.trace_id}
     assert {header["authorization"] for header in kept.headers} == {HEADER}
     _metrics_agree(kept, rows)
+    sent = b"".join(kept.raw)
+    for row in rows:
+        for message in row["messages"]:
+            assert not message.get("content") or message["content"].encode() not in sent
+    assert KEY.encode() not in sent
+    assert HEADER.encode() not in sent
 
 
 def _metrics_agree(kept: Collector, rows: list[dict[str, Any]]) -> None:
@@ -79,37 +82,6 @@ def _metrics_agree(kept: Collector, rows: list[dict[str, Any]]) -> None:
     )
     chats = kept.points("gen_ai.client.operation.duration")
     assert sum(point.count for point in chats) == sum(row["num_turns"] for row in rows)
-
-
-def test_no_word_and_no_secret_leaves_unless_words_are_asked_for(tmp_path: Path):
-    with collector() as kept:
-        rows = play(tmp_path, kept)
-    sent = b"".join(kept.raw)
-    for row in rows:
-        for message in row["messages"]:
-            assert not message.get("content") or message["content"].encode() not in sent
-    assert KEY.encode() not in sent
-    assert HEADER.encode() not in sent
-
-
-def test_with_contents_the_words_are_there_and_the_key_is_not(tmp_path: Path):
-    """A tool of the world answers with the key, by a mistake of its author."""
-    world = tmp_path / "library"
-    shutil.copytree(ROOT / "examples" / "library", world)
-    code = (world / "executors.py").read_text("utf-8")
-    leak = 'return dict(row) | {"note": os.environ.get("OPENAI_API_KEY", "")}'
-    code = f"import os\n\n{code}".replace("return dict(row)", leak, 1)
-    (world / "executors.py").write_text(code, "utf-8")
-    with collector() as kept:
-        rows = play(tmp_path, kept, "telemetry.otel.contents=true", world=f"env.path={world}")
-    chats = kept.named("chat")
-    first = json.loads(attributes(chats[0])["gen_ai.input.messages"])
-    assert first[0]["role"] == "system"
-    assert first[0]["parts"][0]["content"] == rows[0]["messages"][0]["content"]
-    tools = [attributes(span) for span in kept.named("execute_tool")]
-    assert all(json.loads(tool["gen_ai.tool.call.arguments"]) is not None for tool in tools)
-    assert any('"note":' in tool["gen_ai.tool.call.result"] for tool in tools)
-    assert KEY.encode() not in b"".join(kept.raw)
 
 
 def test_a_share_of_the_rollouts_has_spans_and_all_are_counted(tmp_path: Path):
@@ -130,8 +102,7 @@ def test_a_share_of_the_rollouts_has_spans_and_all_are_counted(tmp_path: Path):
     ],
 )
 def test_a_mistake_in_the_section_is_one_message(tmp_path: Path, given: str, said: str):
-    done = synth("run", given, "output.dir=out", cwd=tmp_path)
-    assert done.returncode == 2
+    done = synth("run", given, "output.dir=out", cwd=tmp_path, code=2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()

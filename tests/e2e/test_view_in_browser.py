@@ -15,15 +15,10 @@ import pytest
 from synth.core.dataset.reader import Dataset
 from synth.ext.view.cli import ViewServer, main
 from tests.e2e import chromium
-from tests.e2e.chromium import opened
+from tests.e2e.chromium import HOSTILE, opened
 from tests.sample_rows import all_kinds, failed, row, says, user, write_run
 
 sync_api = chromium.sync_api()
-
-HOSTILE = (
-    "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
-    "<a href='javascript:window.owned=1'>click</a> \u202ereversed\u202c \x1b[31m zero\u200bwidth"
-)
 
 
 @pytest.fixture(scope="module")
@@ -261,8 +256,9 @@ def test_two_keys_and_a_note_review_the_open_row(browser: Any, tmp_path: Path):
     assert found[:3] == [("accept", None), ("reject", "no such patient"), (None, None)]
 
 
-@pytest.mark.parametrize("size", [(1280, 900), (768, 1024), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [((1280, 900), "light"), ((768, 1024), "dark"), ((390, 844), "light")]
+)
 def test_nothing_is_wider_than_the_screen(
     browser: Any, file: Path, size: tuple[int, int], scheme: str
 ):

@@ -104,10 +104,9 @@ def test_the_command_heals_a_manifest_too(whole: Path, tmp_path: Path) -> None:
     run = copy(whole, tmp_path / "run")
     flip(run / "manifest.json")
     done = synth("run", "--resume", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
     assert "manifest.json" in done.stderr
     assert stable(run) == stable(whole)
-    assert "complete already" in synth("run", "--resume", "run", cwd=tmp_path).stdout
+    assert "complete already" in synth("run", "--resume", "run", cwd=tmp_path, code=None).stdout
 
 
 def interrupted(run: Path) -> None:
@@ -191,12 +190,10 @@ def test_a_complete_run_is_healed_as_replay_advises(whole: Path, tmp_path: Path,
         path.write_text("garbage")
     else:
         flip(path)
-    broken = synth("replay", str(run), cwd=tmp_path)
+    broken = synth("replay", str(run), cwd=tmp_path, code=None)
     assert broken.returncode != 0
     assert f"{path} " in broken.stderr
     assert f"synth run --resume {run}" in broken.stderr
-    healed = synth("run", "--resume", str(run), cwd=tmp_path)
-    assert healed.returncode == 0, healed.stderr
-    again = synth("replay", str(run), cwd=tmp_path)
-    assert again.returncode == 0, again.stdout + again.stderr
+    synth("run", "--resume", str(run), cwd=tmp_path)
+    synth("replay", str(run), cwd=tmp_path)
     assert stable(run) == stable(whole)

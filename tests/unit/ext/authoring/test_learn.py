@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +33,13 @@ def written(source: Source) -> str:
     )
 
 
+@cache
+def learned(name: str) -> tuple[Source, str]:
+    """A shipped script's source, and the file that makes universes of it."""
+    source = source_of(name)
+    return source, written(source)
+
+
 def universe(text: str, number: int) -> list[tuple[str, dict[str, Any]]]:
     names: dict[str, Any] = {}
     exec(compile(text, "seed.py", "exec"), names)
@@ -52,8 +60,7 @@ def loaded(source: Source, rows: list[tuple[str, dict[str, Any]]]) -> sqlite3.Co
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rows_of_a_universe_are_as_many_and_hold_together(name: str):
-    source = source_of(name)
-    text = written(source)
+    source, text = learned(name)
     shape = reflect(source.engine)
     for number in (1, 2, 3):
         rows = universe(text, number)
@@ -65,8 +72,7 @@ def test_the_rows_of_a_universe_are_as_many_and_hold_together(name: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_row_is_copied_but_those_of_lookups(name: str):
-    source = source_of(name)
-    text = written(source)
+    source, text = learned(name)
     same = re.split(r"[,\s]+", text.split("says why):\n")[1].split('.\n"""')[0])
     with source.engine.connect() as db:
         tables = reflect(source.engine).tables
@@ -86,8 +92,8 @@ def test_no_row_is_copied_but_those_of_lookups(name: str):
 
 
 def test_states_fan_out_and_numbers_keep_their_shape():
-    source = source_of("hospital")
-    db = loaded(source, universe(written(source), 1))
+    source, text = learned("hospital")
+    db = loaded(source, universe(text, 1))
     fan_out = db.execute("SELECT COUNT(*) FROM stays GROUP BY patient_id").fetchall()
     assert Counter(n for (n,) in fan_out) == {1: 10, 2: 25}
     (share,) = db.execute("SELECT AVG(status = 'admitted') FROM stays").fetchone()
@@ -98,7 +104,7 @@ def test_states_fan_out_and_numbers_keep_their_shape():
 
 
 def test_the_file_is_python_that_a_person_can_read():
-    text = written(source_of("media_shop"))
+    text = learned("media_shop")[1]
     assert max(map(len, text.splitlines())) <= WIDTH + 4
     assert text.count("FIRST_NAMES = [") == 1
     assert '"first_name": Texts(FIRST_NAMES)' in text
@@ -106,8 +112,8 @@ def test_the_file_is_python_that_a_person_can_read():
 
 
 def test_people_are_made_up():
-    source = source_of("media_shop")
-    rows = universe(written(source), 1)
+    source, text = learned("media_shop")
+    rows = universe(text, 1)
     with source.engine.connect() as db:
         real = set(db.exec_driver_sql("SELECT email FROM customers").scalars())
     emails = {row["email"] for table, row in rows if table == "customers"}

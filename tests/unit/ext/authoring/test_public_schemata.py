@@ -118,22 +118,16 @@ def test_a_schema_without_rows_makes_a_world(engine: str, name: str, drafts: int
         db.executescript(made.files["schema.sql"])
         db.executescript("PRAGMA foreign_keys = ON;" + made.files["seed.sql"])
         assert not db.execute("PRAGMA foreign_key_check").fetchall()
+        if name == "warehouse":  # what is made up ends after its start
+            wrong = db.execute(
+                "SELECT COUNT(*), SUM(visit_end_date < visit_start_date), MAX(visit_start_date)"
+                " FROM visit_occurrence"
+            ).fetchone()
+            assert wrong[0] > 10
+            assert wrong[1] == 0
+            assert wrong[2] < "2026-03-02"
     for table in made.shape.tables.values():
         assert table.key or name == "chat"
-
-
-def test_made_up_ends_follow_their_starts():
-    made = on_server("postgresql", "warehouse", Extract(500, accept=lambda _: True))
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(made.files["schema.sql"])
-        db.executescript(made.files["seed.sql"])
-        wrong = db.execute(
-            "SELECT COUNT(*), SUM(visit_end_date < visit_start_date), MAX(visit_start_date)"
-            " FROM visit_occurrence"
-        ).fetchone()
-    assert wrong[0] > 10
-    assert wrong[1] == 0
-    assert wrong[2] < "2026-03-02"
 
 
 def test_keys_without_a_telling_name_are_found_by_their_texts(tmp_path: Path):

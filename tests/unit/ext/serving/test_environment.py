@@ -220,30 +220,28 @@ async def test_a_composed_task_has_the_turns_of_each_request(tmp_path: Path):
         assert steps[-1]["stop_reason"] == "max_turns"
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ({}, "a step has one of"),
-        ({"tool": "x", "text": "y"}, "a step has one of"),
-        ({"tool": "x", "argument": {}}, "a step has one of"),
-        ({"message": 5}, "takes an assistant message"),
-        ({"message": {"role": "user", "content": "x"}}, "of the role assistant"),
-        ({"message": {"role": "assistant", "tool_calls": [{"function": 5}]}}, "tool_calls"),
-        ({"tool": 5}, "tool_calls"),
-        ({"text": 5}, "text is a string"),
-        ({"text": None}, "text is a string"),
-    ],
-)
-async def test_odd_steps_are_refused_and_the_session_goes_on(
-    tmp_path: Path, body: dict[str, Any], words: str
-):
+ODD_STEPS: list[tuple[dict[str, Any], str]] = [
+    ({}, "a step has one of"),
+    ({"tool": "x", "text": "y"}, "a step has one of"),
+    ({"tool": "x", "argument": {}}, "a step has one of"),
+    ({"message": 5}, "takes an assistant message"),
+    ({"message": {"role": "user", "content": "x"}}, "of the role assistant"),
+    ({"message": {"role": "assistant", "tool_calls": [{"function": 5}]}}, "tool_calls"),
+    ({"tool": 5}, "tool_calls"),
+    ({"text": 5}, "text is a string"),
+    ({"text": None}, "text is a string"),
+]
+
+
+async def test_odd_steps_are_refused_and_the_session_goes_on(tmp_path: Path):
     async with served(tmp_path) as world:
         env = world.client()
         await asyncio.to_thread(env.reset, 0)
-        with pytest.raises(EnvError, match=words) as error:
-            await asyncio.to_thread(env._send, "POST", f"/sessions/{env.session}/step", body)
-        assert error.value.status == 400
-        assert not (await asyncio.to_thread(lambda: env.step(tool="x")))["done"]
+        for body, words in ODD_STEPS:
+            with pytest.raises(EnvError, match=words) as error:
+                await asyncio.to_thread(env._send, "POST", f"/sessions/{env.session}/step", body)
+            assert error.value.status == 400
+            assert not (await asyncio.to_thread(lambda: env.step(tool="x")))["done"]
 
 
 async def test_strangers_and_absent_tasks_are_refused(tmp_path: Path):

@@ -242,16 +242,11 @@ async def test_two_databases_of_one_name_and_the_same_tables_are_told_apart(tmp_
         assert (await visitor.ask("Gattopardo?"))[-1]["text"] == "3 rows in books_2"
 
 
-@pytest.mark.parametrize(
-    ("question", "status"),
-    [("", 400), (" \n", 400), ("x" * 20_001, 400), ("🎸" * 20_001, 400), ("x" * 300_000, 413)],
-)
-async def test_a_question_that_cannot_be_asked_is_refused(
-    tmp_path: Path, question: str, status: int
-):
+async def test_a_question_that_cannot_be_asked_is_refused(tmp_path: Path):
     async with visiting(tmp_path) as visitor:
-        (refused,) = await visitor.ask(question)
-        assert refused["status"] == status
+        for question in ("", " \n", "x" * 20_001, "🎸" * 20_001, "x" * 300_000):
+            (refused,) = await visitor.ask(question)
+            assert refused["status"] == (413 if len(question) == 300_000 else 400)
 
 
 async def test_hostile_questions_are_answered(tmp_path: Path):

@@ -119,8 +119,20 @@ def test_quirks_of_the_message(message: Any, expected: Completion) -> None:
         (call(function={"name": "f", "arguments": ""}), ToolCall("c", "f", "")),
         (call(function={"name": "f", "arguments": {"ä": 1}}), ToolCall("c", "f", '{"ä":1}')),
         (call(function={"name": "f"}), ToolCall("c", "f", "{}")),
-        (call(id=None), ToolCall("call_5", "f", "{}")),
-        (call(id=""), ToolCall("call_5", "f", "{}")),
+        *(
+            (call(function={"name": "f", "arguments": each}), ToolCall("c", "f", text))
+            for each, text in (
+                ({}, "{}"),
+                (["a"], '["a"]'),
+                (7, "7"),
+                (False, "false"),
+                (None, "{}"),
+            )
+        ),
+        *((call(id=each), ToolCall("call_5", "f", "{}")) for each in (None, "", 7, {})),
+        *((call(type=each), ToolCall("c", "f", "{}")) for each in (None, "tool_use")),
+        (call(extra={"a": [1]}), ToolCall("c", "f", "{}")),
+        (call(function={"name": "\ud83d", "arguments": "{}"}), ToolCall("c", "\ud83d", "{}")),
     ],
 )
 def test_quirks_of_a_call(raw: Any, expected: ToolCall) -> None:
@@ -141,21 +153,20 @@ def test_ids_that_are_missing_or_repeated_are_replaced_by_free_ones() -> None:
 
 def test_the_old_function_call_is_a_call() -> None:
     """The form from before tools."""
-    found = read_completion(
-        body({"content": None, "function_call": {"name": "f", "arguments": "{}"}})
-    )
-    assert found.tool_calls == (ToolCall("call_0", "f", "{}"),)
+    old = {"content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    for message, name in ((old, "call_0"), (old | {"tool_calls": []}, "call_0"),
+                          (old | {"tool_calls": [call()], "role": "model"}, "c")):  # fmt: skip
+        assert read_completion(body(message)).tool_calls == (ToolCall(name, "f", "{}"),)
 
 
 @pytest.mark.parametrize(("calls", "expected"), [([], "stop"), ([call()], "tool_calls")])
-def test_a_missing_finish_reason_is_told_from_the_calls(calls: Any, expected: str) -> None:
+@pytest.mark.parametrize("reason", [None, 3, ""])
+def test_a_missing_finish_reason_is_told_from_the_calls(
+    calls: Any, expected: str, reason: Any
+) -> None:
     """Some gateways send null."""
-    assert (
-        read_completion(
-            body({"content": "", "tool_calls": calls}, finish_reason=None)
-        ).finish_reason
-        == expected
-    )
+    message = {"content": "", "tool_calls": calls}
+    assert read_completion(body(message, finish_reason=reason)).finish_reason == expected
 
 
 @pytest.mark.parametrize(
@@ -375,6 +386,9 @@ def test_json_that_is_no_completion(raw: Any) -> None:
     ("calls", "found"),
     [
         ("x", [("call_0", "", '"x"')]),
+        ([call(), None], [("c", "f", "{}"), ("call_1", "", "null")]),
+        ([call(function={"name": ["f"]})], [("c", '["f"]', "{}")]),
+        ([call(function=["f"])], [("c", "", '{"id":"c","type":"function","function":["f"]}')]),
         ({"id": "c", "function": {"name": "f", "arguments": "{}"}}, [("c", "f", "{}")]),
         ([None, 7, []], [("call_0", "", "null"), ("call_1", "", "7"), ("call_2", "", "[]")]),
         ([{"id": "c"}], [("c", "", '{"id":"c"}')]),

@@ -171,6 +171,26 @@ PIECED: dict[str, tuple[Sequence[Any], Sequence[ToolCall]]] = {
         [call(0, id="a", name="f", arguments='{"x": "\ud83d'), call(0, arguments='\ude00\ud83d"}')],
         [ToolCall("a", "f", '{"x": "\U0001f600\ud83d"}')],
     ),
+    **{
+        f"the index {index!r}": (
+            [call(index, id="a", name="f", arguments="{}")],
+            [ToolCall("a", "f", "{}")],
+        )
+        for index in (-1, "0")
+    },
+    "an index that is null": (
+        [{"tool_calls": [{"index": None, "id": "a", "function": {"name": "f"}}]}],
+        [ToolCall("a", "f", "{}")],
+    ),
+    "calls of null between": (
+        [
+            call(0, id="a", name="f"),
+            *({"tool_calls": each} for each in ([], [None])),
+            call(0, arguments="{}"),
+        ],
+        [ToolCall("a", "f", "{}")],
+    ),
+    "a name that is none": ([call(0, id="a", name=7, arguments="{}")], [ToolCall("a", "", "{}")]),
     "null fields": (
         [
             {"role": None, "content": None, "tool_calls": None, "function_call": None},
