@@ -108,6 +108,7 @@ def test_every_word_of_the_notation_is_documented():
     )
     for key in keys_of(FamilyModel) - {"id", "about"}:
         assert f"`{key}`" in table
+    assert all(f"`{gate}`" in TEXTS["docs/concepts/rewards.md"] for gate in REWARDS.builtin)
     for word in {*REWARDS.builtin, *keys_of(TopicModel), *keys_of(UserModel), *STEP_WORDS}:
         assert re.search(rf"[`{{ ]{word}\b", WHOLE), word
 

@@ -14,6 +14,7 @@ import pytest
 from rich.cells import cell_len
 
 from synth.core.cli.inspect import main
+from synth.core.dataset import reader
 from synth.core.dataset.reader import Dataset
 from synth.core.report.summary import summarize
 from synth.core.report.table import next_steps, show_summary
@@ -237,9 +238,14 @@ def test_wrong_columns_are_told_all_at_once(run):
     assert "'nonsense'" in str(caught.value)
 
 
-def test_wrong_sql_is_the_readers_error(run):
+def test_wrong_sql_is_the_readers_error_and_sql_without_duckdb_says_what_to_install(
+    run, monkeypatch
+):
     with pytest.raises(DatasetError, match="rewrad"):
         main([str(run), "--where", "rewrad = 1"])
+    monkeypatch.setattr(reader, "find_module", lambda _: None)
+    with pytest.raises(DatasetError, match=r"pip install 'synth-worlds\[query\]'"):
+        main([str(run), "--where", "reward = 1"])
 
 
 def test_a_negative_limit_is_refused(run):
