@@ -104,18 +104,6 @@ def test_every_task_earns_the_full_reward_in_its_own_universe(run: Path):
     assert len(hashes) == 4, "each universe is one database"
 
 
-def test_no_row_of_a_train_universe_is_in_a_test_universe(databases: dict[int, dict[str, Table]]):
-    """Tables of reference data are equal everywhere; all others have not one row in common."""
-    own = entities(databases)
-    assert own
-    for train in SPLITS["train"]:
-        for name in own:
-            shared = databases[train][name] & databases[3][name]
-            assert not shared, (
-                f"{name} has rows of universe 3 in universe {train}: {sorted(map(str, shared))[:3]}"
-            )
-
-
 def test_no_task_and_no_name_of_one_split_is_in_the_other(
     run: Path, databases: dict[int, dict[str, Table]]
 ):
