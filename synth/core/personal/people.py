@@ -67,9 +67,9 @@ class People:
     _widths: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
 
     def add(self, value: object, kind: str, person: Person) -> None:
-        """Take a value of a person into the index."""
+        """Take a value of a person into the index, unless it is too short to tell who it is."""
         words = (*texts(tokens(str(value))),)
-        if len(words) == 0 or (len(words) < 2 and kind not in _ALONE):
+        if len("".join(words)) < 3 or (len(words) < 2 and kind not in _ALONE):
             return
         self.raw.setdefault(person, []).append((kind, str(value)))
         forms = {words, *_name_forms(str(value))} if kind == "name" else {words}

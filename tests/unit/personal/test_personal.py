@@ -175,3 +175,9 @@ def test_a_name_is_found_in_each_of_its_forms(text: str):
     people.add("Fatima El-Sayed", "name", ("patients", "1"))
     assert people.in_text(f"It was {text} who had it.") == {("patients", "1")}
     assert people.in_text("It was G. El-Sayed, of the Sayed family.") == set()
+
+
+def test_a_value_of_one_letter_is_nobody():
+    people = People([])
+    people.add("I", "identifier", ("users", "1"))
+    assert people.in_text("I have looked it up.") == set()
