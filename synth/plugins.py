@@ -161,7 +161,6 @@ TASK_GENERATORS = ExtensionPoint(
         "create": "synth.ext.authoring.patterns.create:create",
         "for_each": "synth.ext.authoring.patterns.whole_set:for_each",
         "greatest_then_act": "synth.ext.authoring.patterns.whole_set:greatest_then_act",
-        "several_ends": "synth.ext.authoring.patterns.create:several_ends",
         "refuse_state": "synth.ext.authoring.patterns.refuse:refuse_state",
         "refuse_check": "synth.ext.authoring.patterns.refuse:refuse_check",
         "refuse_taken": "synth.ext.authoring.patterns.create:refuse_taken",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Engine, func, select
 
-from synth.ext.authoring.names import noun_of, shared_prefix, spelled
+from synth.ext.authoring.names import bare_names, noun_of, spelled
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
 
 _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|fk|key|code|no|nr)$|(?<=[a-z])id$")
@@ -87,13 +87,19 @@ def _named(
 
 
 def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
-    """Tables with a key of one column, by the names by which columns refer to them."""
-    prefix, out = shared_prefix([table.name for table in tables]), dict[str, LiveTable]()
-    for table in tables:
-        bare = spelled(table.name).removeprefix(prefix)
-        if len(table.key) == 1:
-            out.setdefault(noun_of(bare).one, table)
-            out.setdefault(bare, table)
+    """Tables with a key of one column, by the names by which columns refer to them: their nouns,
+    and the key's name where it begins like a word of the table.
+    """
+    bare = bare_names({table.name: [c.name for c in table.columns] for table in tables})
+    keyed = [table for table in tables if len(table.key) == 1]
+    out = dict[str, LiveTable]()
+    for table in keyed:
+        out.setdefault(noun_of(bare[table.name]).one, table)
+        out.setdefault(bare[table.name], table)
+    for table in keyed:
+        key = spelled(table.key[0])
+        if len(key) > 3 and key[:3] in spelled(table.name):
+            out.setdefault(key, table)
     return out
 
 
@@ -104,7 +110,7 @@ def _held(
     holds each value.
     """
     name = spelled(column.name)
-    if not (_AROUND.search(name) or name.endswith(f"_{spelled(target.key[0])}")):
+    if not (_AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")):
         return None
     values = table.source.c[column.name]
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())

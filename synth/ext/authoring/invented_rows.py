@@ -78,6 +78,21 @@ _PROVIDERS = (
 _THINGS = frozenset({"country", "currency", "language", "manufacturer", "supplier", "vendor"})
 """Nouns by which the names of their rows are made up."""
 
+NAMES = [
+    f"{one} {two}"
+    for one in re.findall(
+        r"\w+",
+        "Alpine Azure Birch Cedar Copper Coral Dawn Ember Fern Golden Granite Hazel"
+        " Ivory Jade Linden Maple Marble Misty Opal Pearl Ruby Sage Velvet Willow",
+    )
+    for two in re.findall(
+        r"\w+",
+        "Anchor Arrow Beacon Brook Canopy Crest Falcon Forest Gate Grove Haven Hill"
+        " Island Lake Mill Moon Park Peak Ridge River Shore Spring Stone Valley",
+    )
+]
+"""Names that say nothing of what bears them."""
+
 _CODED = re.compile(r"(?:code|number|no|key|value|ref)$")
 _NAMED = re.compile(r"name|title|label|subject")
 _STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
@@ -271,9 +286,9 @@ class _Inventor:
         if column.role == "identifier" or _CODED.search(column.label) or most < 12:
             return _code(shape, most)
         unique = any(column.name in columns for columns in shape.distinct_sets)
-        if unique or column.role == "name" or _NAMED.search(column.label):
-            cities = _fitting(made_texts("city"), most)
-            return Texts(cities) if cities else _code(shape, most)
+        if unique or is_named(column):
+            names = _fitting(NAMES, most)
+            return Texts(names) if names else _code(shape, most)
         return self._words(most)
 
     def _words(self, most: int) -> Maker:
@@ -315,6 +330,11 @@ def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
         provider = "name"
     return made_texts(provider) if provider else ()
+
+
+def is_named(column: ColumnShape) -> bool:
+    """True for a text that is a name."""
+    return column.role == "name" or _NAMED.search(column.label) is not None
 
 
 def _code(shape: TableShape, most: int) -> Form:

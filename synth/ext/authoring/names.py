@@ -9,6 +9,7 @@ import builtins
 import hashlib
 import keyword
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -120,6 +121,7 @@ _DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.spl
 @cache
 def date_words(label: str, *, day: bool) -> str:
     """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
+    label = _apart(label)
     bare = re.sub(r"_(?:on|at)$", "", label)
     stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
     last = bare.rpartition("_")[2]
@@ -136,10 +138,16 @@ _OF_ITSELF = frozenset(
 """What a row does, not what is done to it."""
 
 
+def _apart(label: str) -> str:
+    """The name of a column of dates with its words apart: ``date_created`` for ``datecreated``."""
+    glued = r"(?<=^date)(?=[a-z]{4})|(?<=[a-z]{3})(?<!up)(?=date$)|(?<=^dateof)(?=[a-z])"
+    return re.sub(glued, "_", label).replace("dateof", "date_of")
+
+
 @cache
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
-    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", _apart(label))
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
@@ -172,7 +180,7 @@ def _numbers(word: str) -> tuple[str, str]:
     if word in _UNCOUNTABLE:
         return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
     singular = _english().singular_noun(word)
-    one = str(singular) if singular and not word.endswith(("ss", "us", "is")) else word
+    one = str(singular) if singular and not word.endswith(("ss", "us", "is", "alias")) else word
     return one, word if one != word else str(_english().plural_noun(word))
 
 
@@ -251,9 +259,20 @@ def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
             out[name] = comment[:1].lower() + comment[1:]
             continue
         out[name] = _said(spelled(name).removeprefix(prefix).removeprefix("fk_").split("_"))
-    bare = {name: re.sub(rf"^(?:(?:{noun.replace(' ', '|')}) )+", "", out[name]) for name in out}
+    bare = {name: _without(noun.split(), out[name]) for name in out}
     taken = [*out.values(), *bare.values()]
     return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
+
+
+def _without(noun: Sequence[str], words: str) -> str:
+    """The words of a column without those before them that repeat the noun, whole, as its
+    beginning, or in one word with what follows: ``emp birthday``, ``branchname``.
+    """
+    first, _, rest = words.partition(" ")
+    if rest and any(one == first or (len(first) > 2 and one.startswith(first)) for one in noun):
+        return _without(noun, rest)
+    glued = [one for one in noun if len(first) > len(one) + 3 and first.startswith(one)]
+    return words.removeprefix(glued[0]) if glued and len(glued[0]) > 3 else words
 
 
 def _said(words: Sequence[str]) -> str:
@@ -280,18 +299,46 @@ def shared_prefix(names: Sequence[str]) -> str:
     return f"{heads.pop()}_" if shared else ""
 
 
-def nouns(tables: Sequence[str]) -> dict[str, Noun]:
+def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """The name of each table without the first words that stand for the program: several tables
+    begin with them, and no column has them. ``tables`` maps tables to their columns.
+
+    >>> bare_names({"ab_user": ["id"], "ab_role": [], "ab_key": [], "task_log": ["task_id"]})
+    {'ab_user': 'user', 'ab_role': 'role', 'ab_key': 'key', 'task_log': 'task_log'}
+    """
+    names = {table: spelled(table) for table in tables}
+    said = {
+        word for columns in tables.values() for one in columns for word in snake(one).split("_")
+    }
+    while cut := _cut(names, said):
+        names |= cut
+    return names
+
+
+def _cut(names: Mapping[str, str], said: set[str]) -> dict[str, str]:
+    """The names without their first word, where that is the program's."""
+    heads = Counter(name.partition("_")[0] for name in names.values() if "_" in name)
+    kept = said | {noun_of(name).one for name in names.values()}
+    program = {one for one, n in heads.items() if n == len(names) or (n > 2 and one not in kept)}
+    parts = {table: name.partition("_") for table, name in names.items()}
+    return {
+        table: bare
+        for table, (head, _, bare) in parts.items()
+        if bare and head in program and bare not in names.values()
+    }
+
+
+def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queues record``. A prefix that all tables share is left out.
+    the ``queues record``. ``tables`` maps tables to their columns.
     """
     out, taken = dict[str, Noun](), set[str]()
-    prefix = shared_prefix(tables)
-    for table in tables:
-        noun, number = noun_of(spelled(table).removeprefix(prefix)), 1
+    for table, bare in bare_names(tables).items():
+        noun, number = noun_of(bare), 1
         while {noun.one, noun.many} & taken:
             number += 1
             more = "" if number == 2 else f"_{number}"
-            noun = noun_of(f"{spelled(table).removeprefix(prefix)}{more}_record")
+            noun = noun_of(f"{bare}{more}_record")
         taken |= {noun.one, noun.many}
         out[table] = noun
     return out

@@ -40,7 +40,7 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
     with warnings.catch_warnings(), engine.connect() as db:
         warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
         live = sorted(live_tables(engine), key=lambda table: table.name)
-        known = nouns([table.name for table in live])
+        known = nouns({table.name: [c.name for c in table.columns] for table in live})
         tables = {one.name: _table(one, known[one.name], inspector, db) for one in live}
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     tables = _with_derived({table.name: table for table in live}, tables)
@@ -49,7 +49,11 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
             name: with_roles(
                 replace(
                     table,
-                    links=tuple(one for one in table.links if (one.table, one.target) in shown),
+                    links=tuple(
+                        replace(one, noun=known[one.table].one)
+                        for one in table.links
+                        if (one.table, one.target) in shown
+                    ),
                 ),
                 (given or {}).get(name),
             )
@@ -115,7 +119,7 @@ def _with_derived(
         for name, table in before.items():
             own = {link.column for link in table.links}
             found = [
-                Link(column, link.table, link.target)
+                replace(link, column=column)
                 for columns, target, there in live[name].links
                 if len(columns) > 1 and target != name
                 for column, named in zip(columns, there, strict=True)

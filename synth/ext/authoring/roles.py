@@ -41,8 +41,8 @@ _NUMBERS = ("integer", "number")
 _DATES = ("date", "moment")
 _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
-_FIRST = re.compile(r"^(?:first|given|fore)_?name$")
-_LAST = re.compile(r"^(?:last|family|sur)_?name$")
+_FIRST = re.compile(r"(?:^|_)(?:first|given|fore)_?name$")
+_LAST = re.compile(r"(?:^|_)(?:last|family|sur)_?name$")
 _NAMES = (
     "name",
     "title",
@@ -61,7 +61,7 @@ _NAMES = (
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
 _SECRET = re.compile(
-    r"(?:^|_)(?:password|passwd|pwd|secret|token|salt|pin|api_?key|otp|passphrase)s?(?:_|$)"
+    r"(?:^|_)(?:password|passwd|pass|pwd|secret|token|salt|pin|api_?key|otp|passphrase)s?(?:_|$)"
 )
 
 
@@ -98,11 +98,14 @@ def _is_long_code(column: ColumnShape) -> bool:
     return bool(column.seen) and all(unsaid.fullmatch(str(value)) for value in column.seen)
 
 
+def _is_bounded(column: ColumnShape) -> bool:
+    """True for a number that has decimals or an upper bound, or whose name is unreadable."""
+    return column.kind == "number" or column.high is not None or not column.name.isascii()
+
+
 def _counts(column: ColumnShape) -> bool:
-    """True for a number that has decimals or a bound, or whose name is a plural, or unreadable."""
-    bounded = column.low is not None or column.high is not None
-    named = is_plural(column.label.rpartition("_")[2]) or not column.name.isascii()
-    return column.kind == "number" or bounded or named
+    """True for a number whose name is a plural, or that has a lower bound."""
+    return column.low is not None or is_plural(column.label.rpartition("_")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ _RULES = (
         r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
         r"|time|ts|timestamp))?$"
         r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
-        r"|xmin)$|^deleted_at$|^valid_(?:from|to|until|start\w*|end\w*)$",
+        r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$"
+        r"|^valid_(?:from|to|until|start\w*|end\w*)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule("flag", "its type", ("boolean",)),
@@ -158,7 +162,7 @@ _RULES = (
         "its name says an order",
         _NUMBERS,
         r"(?:^|_)(?:sort|order|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth|lft|rgt"
-        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$",
+        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$|^level$",
     ),
     _Rule(
         "category",
@@ -216,7 +220,8 @@ _RULES = (
         lambda column: bool(column.seen) and _is_flag(column),
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
-    _Rule("quantity", "a plural, a bound or decimals", _NUMBERS, "", _counts),
+    _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
+    _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _counts),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
     _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),
@@ -327,7 +332,7 @@ def _handle(table: TableShape) -> tuple[str, ...]:
     """
     people = {column.label: column for column in table.of_role("person")}
     pair = [
-        next((column for label, column in people.items() if pattern.match(label)), None)
+        next((column for label, column in people.items() if pattern.search(label)), None)
         for pattern in (_FIRST, _LAST)
     ]
     names = [column.name for column in pair if column is not None]

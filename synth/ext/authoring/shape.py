@@ -19,6 +19,7 @@ from synth.ext.authoring.names import (
     quoted,
     said,
     snake,
+    spelled,
 )
 
 Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
@@ -151,7 +152,7 @@ class ColumnShape:
 
     def happened(self, value: str) -> str:
         """The deed and the day of it: "released on {date}"."""
-        return f"{self.verb} {'on' if self.kind == 'date' else 'at'} {value}"
+        return f"{self.verb} on {value}"
 
     def called(self, noun: str, value: str) -> str:
         """The words for a row by a name that may be none yet: "album called {album}"."""
@@ -184,11 +185,38 @@ class ColumnShape:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A foreign key of one column."""
+    """A foreign key of one column. ``noun`` is the noun of the table."""
 
     column: str
     table: str
     target: str
+    noun: str = ""
+
+    @property
+    def role(self) -> str:
+        """The part of what it refers to: ``support_rep`` for ``SupportRepId``; the noun where the
+        column is called like the key.
+
+        >>> Link("account_record_id", "accounts", "record_id").role
+        'account'
+        """
+        name, key = parameter(self.column), snake(self.target)
+        if name == key and self.noun:
+            return self.noun
+        endings = (key, "_id", "_code", "_key", "_no", "_name")
+        heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
+        return next(filter(None, heads), name)
+
+    @property
+    def words(self) -> str:
+        """The part as a person says it."""
+        name = spelled(self.column)
+        return self.role.replace("_", " ") if name.isascii() else name
+
+    @property
+    def is_said(self) -> bool:
+        """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``."""
+        return is_sayable(self.words) and self.role.rpartition("_")[2] not in {"id", "key"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from synth.ext.authoring.names import a, quoted
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
-from synth.ext.authoring.toolset import TableTools, names_shown, role_words
+from synth.ext.authoring.toolset import TableTools, names_shown
 
 HEAD = '''"""Tools of this world, written by `synth new` from its schema; yours to change."""
 
@@ -440,11 +440,12 @@ def _key(name: str) -> str:
 def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
+    moved = [link.words for link in table.links if link.column in tools.moves]
     parameters = _key_parameters(table) + [
         (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
         for c in columns
     ]
-    words = ", ".join(role_words(c.name) if c.name in tools.moves else c.words for c in columns)
+    words = ", ".join([*(c.words for c in columns if c.name not in tools.moves), *moved])
     body = _needs(shape, table, tools.moves) + _changing(
         table, {column.name: column.parameter for column in columns}
     )

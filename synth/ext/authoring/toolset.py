@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 
 from synth.ext.authoring.names import (
     TOOL_NAME,
-    is_sayable,
-    noun_of,
-    parameter,
     shortened,
     spelled,
 )
 from synth.ext.authoring.roles import COMPARED, LONGEST, SET, SUMMED, closed_states
-from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 
 SORTED = 3
 """The most columns by which a list can be sorted, beside the key."""
@@ -88,7 +85,7 @@ def reads_of(tools: Mapping[str, TableTools]) -> dict[str, object]:
 def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     """The tools of a table, called what ``name`` makes of these words."""
     noun, keyed = table.noun, bool(table.key)
-    written = keyed and not _is_append_only(table.name)
+    written = keyed and not is_append_only(table.name)
     updates = tuple(column.name for column in _updatable(table)) if written else ()
     moves = tuple(_moved(table)) if written else ()
     marks = tuple(c.name for c in table.columns if c.mark and not c.computed) if written else ()
@@ -116,32 +113,26 @@ def _totals(table: TableShape) -> tuple[str, ...]:
 
 
 _APART = re.compile(
-    r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|unit_price|rate"
+    r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|price|rate|points"
     r"|balance)(?:_|$)"
 )
 
 
 def _moved(table: TableShape) -> list[str]:
-    """Links that may lead elsewhere without making another row of it: to none, or to who does a
-    part. A line stays with its invoice.
+    """Links that may lead elsewhere without making another row of it: those that may lead to none.
+    A line stays with its invoice, a note with its author.
     """
     return [
         link.column
         for link in table.links
         if link.column not in {*table.key, *table.joint}
-        and role_of(link.column) != table.noun.one
+        and link.role != table.noun.one
         and not table.column(link.column).unique
-        and (table.column(link.column).nullable or role_of(link.column) not in _nouns_of(link))
+        and table.column(link.column).nullable
     ]
 
 
-def _nouns_of(link: Link) -> set[str]:
-    """The words by which a link only names its table."""
-    noun = noun_of(link.table)
-    return {noun.one, noun.many, noun.one.rpartition("_")[2]}
-
-
-def _is_append_only(table: str) -> bool:
+def is_append_only(table: str) -> bool:
     """True for a table of what has happened, whose rows nobody writes by hand."""
     return _LOGS.search(spelled(table)) is not None
 
@@ -157,27 +148,6 @@ def _filters(table: TableShape) -> tuple[str, ...]:
     chosen = [column.name for column in table.columns if column.choices and column.role != "key"]
     marked = [column.name for column in table.columns if column.mark and column.distinct == 2]
     return tuple(dict.fromkeys([*links, *chosen, *marked]))[:FILTERS]
-
-
-def role_of(column: str) -> str:
-    """The part that a link plays: ``support_rep`` for ``SupportRepId``."""
-    name = parameter(column)
-    for ending in ("_id", "_code", "_key", "_no", "_name"):
-        if name.endswith(ending) and name != ending:
-            return name.removesuffix(ending)
-    return name
-
-
-def role_words(column: str) -> str:
-    """The part that a link plays, as a person says it."""
-    name = spelled(column)
-    role = role_of(column) if name.isascii() else name
-    return role.replace("_", " ")
-
-
-def is_noun(role: str) -> bool:
-    """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``."""
-    return is_sayable(role.replace("_", " ")) and role.rpartition("_")[2] not in {"id", "key"}
 
 
 def _updatable(table: TableShape) -> list[ColumnShape]:
@@ -207,7 +177,8 @@ def _given(table: TableShape) -> list[ColumnShape]:
     needed = {
         column.name
         for column in table.columns
-        if not (column.nullable or column.has_default) or column.name in {*table.handle, *table.key}
+        if column.name in {*table.handle, *table.key}
+        or not (column.nullable or (column.has_default and column.name not in links))
     } - made
     if needed <= links:
         needed |= {column.name for column in _descriptive(table)[:2]}
@@ -244,7 +215,7 @@ def names_shown(shape: Shape, table: TableShape) -> dict[tuple[str, str], str]:
     for link in table.links:
         parent = shape.tables[link.table]
         found = {
-            (link.column, column): f"{role_of(link.column)}_{parent.column(column).label}"
+            (link.column, column): f"{link.role}_{parent.column(column).label}"
             for column in parent.handle
         }
         if taken.isdisjoint(found.values()):

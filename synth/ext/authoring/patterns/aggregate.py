@@ -17,7 +17,7 @@ from synth.ext.authoring.patterns.base import (
     nameable,
 )
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import TableTools, is_noun, role_of, role_words
+from synth.ext.authoring.toolset import TableTools
 
 SHORT = 12
 """The most rows of a list that a reply names."""
@@ -44,7 +44,7 @@ class Children:
         """True where the link only names the parent's table."""
         noun = self.parent.table.noun.one
         names = {noun, self.parent.table.name, noun.rpartition("_")[2]}
-        return role_of(self.link.column) in names
+        return self.link.role in names
 
     @property
     def whose(self) -> str:
@@ -55,7 +55,7 @@ class Children:
         said = f"is {parent.value}"
         if not parent.by_name and parent.table.column(self.link.target).kind != "text":
             said = f"has the {parent.table.key_words} {parent.value}"
-        return f"whose {role_words(self.link.column)} {said}"
+        return f"whose {self.link.words} {said}"
 
     @property
     def words(self) -> str:
@@ -67,7 +67,7 @@ class Children:
 
     @property
     def suffix(self) -> str:
-        return "" if self.is_plain else f"_{role_of(self.link.column)}"
+        return "" if self.is_plain else f"_{self.link.role}"
 
     @property
     def source(self) -> str:
@@ -117,7 +117,7 @@ def families_of(sketch: Sketch) -> list[Children]:
         and is_sayable(child.noun.words)
         and nameable(sketch.tools[parent.name])
         and parent.key == (link.target,)
-        and is_noun(role_of(link.column))
+        and link.is_said
     ]
     return sorted(found, key=lambda one: (not one.parent.by_name, not one.table.handle))
 
@@ -144,7 +144,7 @@ def greatest_child(sketch: Sketch) -> Iterator[Draft]:
 
 def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) -> Iterator[Draft]:
     drafts = filter(None, map(make, families_of(sketch)))
-    yield from islice({draft.id: draft for draft in drafts}.values(), 4)
+    yield from islice({draft.id: draft for draft in drafts}.values(), 3)
 
 
 def _shown(table: TableShape) -> tuple[ColumnShape, str] | None:

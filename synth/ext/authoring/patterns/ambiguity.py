@@ -24,7 +24,7 @@ def not_found(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row that may not be there."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
     found = (_not_found(Named(sketch.tools[table.name])) for table in named)
-    yield from islice(filter(None, found), 3)
+    yield from islice(filter(None, found), 2)
 
 
 def _not_found(row: Named) -> Draft | None:

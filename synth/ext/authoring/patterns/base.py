@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
-from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 from synth.ext.authoring.toolset import (
     TableTools,
     closed,
-    is_noun,
-    role_of,
-    role_words,
+    is_append_only,
 )
 
 Step = dict[str, object]
@@ -48,9 +46,16 @@ class Sketch:
 
     @property
     def tables(self) -> list[TableShape]:
-        """The tables with rows, those first whose rows a person names in few words."""
+        """The tables with rows, those first whose rows a person changes and names in few words."""
         filled = [table for table in self.shape.tables.values() if table.rows]
-        return sorted(filled, key=lambda one: (len(one.key) if not one.handle else 0, -one.rows))
+        return sorted(
+            filled,
+            key=lambda one: (
+                is_append_only(one.name),
+                len(one.key) if not one.handle else 0,
+                -one.rows,
+            ),
+        )
 
     def needs_consent(self, table: TableShape, column: str) -> bool:
         return column in self.consent.get(table.name, frozenset())
@@ -102,15 +107,14 @@ class Named:
     @property
     def words(self) -> str:
         """The words for the row: ``the album {album}``, ``invoice number {invoice}``."""
-        noun, key = self.table.noun.words, [self.table.column(name) for name in self.table.key]
+        noun, table = self.table.noun.words, self.table
         if self.by_name:
             return f"the {noun} {self.value}"
-        if len(key) == 1 and key[0].kind == "text":
-            return f"{noun} {self.value}"
-        if len(key) == 1:
-            return f"{noun} {self.table.key_words} {self.value}"
-        parts = [f"{_said(self.table, one)} {{{self.slots[one.name]}}}" for one in key]
-        return f"the {noun} with {', '.join(parts[:-1])} and {parts[-1]}"
+        own, link = parted(table) or (table.column(table.key[0]), None)
+        owner = f" of {link.words} {{{self.slots[link.column]}}}" if link else ""
+        number = f"{'number' if link else table.key_words} "
+        number = number if own.kind in {"integer", "number"} else ""
+        return f"{noun} {number}{{{self.slots[own.name]}}}{owner}"
 
     @property
     def select(self) -> list[str]:
@@ -205,29 +209,45 @@ class Named:
         return {self.table.parameter(column): self.reference(column) for column in self.table.key}
 
 
-def _said(table: TableShape, column: ColumnShape) -> str:
-    linked = table.link_of(column.name) is not None and is_noun(role_of(column.name))
-    return role_words(column.name) if linked else column.words
+def parted(table: TableShape) -> tuple[ColumnShape, Link] | None:
+    """What tells a row apart among the parts of another, and the link to that: line 2 of order 17.
+    None for any other key.
+    """
+    links = [link for link in table.links if link.column in table.key and link.is_said]
+    own = [table.column(one) for one in table.key if table.link_of(one) is None]
+    return (own[0], links[0]) if len(own) == len(links) == 1 and len(table.key) == 2 else None
 
 
 def nameable(tools: TableTools) -> bool:
     """True for a table whose rows a person can name, by a handle or by a key."""
     table = tools.table
-    said = tools.find is not None or all(table.column(one).is_said for one in table.key)
+    whole = len(table.key) == 1 and table.link_of(table.key[0]) is None
+    whole = (whole or parted(table) is not None) and all(table.column(c).is_said for c in table.key)
+    said = tools.find is not None or whole
     fits = said and is_sayable(table.noun.words) and not table.is_join
     return bool(table.rows and tools.get) and fits
 
 
-def open_only(row: Named) -> list[str]:
-    """Conditions under which the rules let a row be changed."""
-    found = closed(row.table)
-    if found is None:
-        return []
-    column, states = found
-    listed = ", ".join(literal(state) for state in states)
-    name = row.col(column.name)
-    null = f" OR {name} IS NULL" if column.nullable else ""
-    return [f"({name} NOT IN ({listed}){null})" if null else f"{name} NOT IN ({listed})"]
+def open_only(sketch: Sketch, row: Named) -> list[str]:
+    """Conditions under which the rules let a row be changed: no state closes it, nor what it
+    belongs to.
+    """
+    shut = is_shut(row.table, row.alias)
+    out = [f"({shut}) IS NOT TRUE"] if shut else []
+    for link in row.table.links:
+        owner = is_shut(sketch.shape.tables[link.table], "owner")
+        if owner and link.table != row.table.name:
+            same = f"owner.{quoted(link.target)} = {row.col(link.column)}"
+            rows = f"SELECT 1 FROM {quoted(link.table)} owner WHERE {same} AND {owner}"
+            out.append(f"NOT EXISTS ({rows})")
+    return out
+
+
+def is_shut(table: TableShape, alias: str) -> str:
+    """A condition that a state closes the row of an alias; empty where none does."""
+    column, states = closed(table) or (None, [])
+    listed = ", ".join(map(literal, states))
+    return f"{alias}.{quoted(column.name)} IN ({listed})" if column else ""
 
 
 def not_taken(table: TableShape, column: str, value: str) -> list[str]:

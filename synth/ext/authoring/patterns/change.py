@@ -18,13 +18,12 @@ from synth.ext.authoring.patterns.base import (
     open_only,
 )
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import is_noun, role_of, role_words
 
 
 def change(sketch: Sketch) -> Iterator[Draft]:
     """Set a column that needs no consent, or a flag."""
     yield from islice(
-        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=False)), 4
+        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=False)), 6
     )
     rows = [Named(sketch.tools[table.name]) for table in sketch.tables]
     flags = [
@@ -32,13 +31,13 @@ def change(sketch: Sketch) -> Iterator[Draft]:
         for row in rows
         if nameable(row.tools)
     ]
-    yield from islice((_mark(row, flag) for row, flag in flags if flag), 2)
+    yield from islice((_mark(sketch, row, flag) for row, flag in flags if flag), 2)
 
 
 def consent(sketch: Sketch) -> Iterator[Draft]:
     """Set a column after the user has agreed to exactly that."""
     yield from islice(
-        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=True)), 4
+        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=True)), 5
     )
 
 
@@ -73,7 +72,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
-    where = [*open_only(row), *limits, *not_taken(table, column.name, value)]
+    where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
     words = f"the {column.words} of {row.words}"
     more: dict[str, object] = {}
     steps: list[Step] = [*row.read()]
@@ -118,7 +117,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     )
 
 
-def _mark(row: Named, column: ColumnShape) -> Draft:
+def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     """Mark a row that is not marked."""
     noun, name = row.table.noun, row.col(column.name)
     return family(
@@ -127,7 +126,7 @@ def _mark(row: Named, column: ColumnShape) -> Draft:
         f"Mark {noun.words} as {column.mark}.",
         row.ground(
             where=[
-                *open_only(row),
+                *open_only(sketch, row),
                 f"({name} IS NULL OR NOT {column.is_set(row.alias)})",
                 *not_taken(row.table, column.name, literal(column.yes)),
             ],
@@ -147,7 +146,7 @@ def _mark(row: Named, column: ColumnShape) -> Draft:
 def move(sketch: Sketch) -> Iterator[Draft]:
     """Give a row another parent, both named by the user."""
     found = (_move(sketch, table, link) for table in sketch.tables for link in table.links)
-    yield from islice(filter(None, found), 4)
+    yield from islice(filter(None, found), 5)
 
 
 def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
@@ -155,10 +154,10 @@ def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
     if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
         return None
-    prefix = "new_" + role_of(link.column)
+    prefix = "new_" + link.role
     row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
     named = nameable(other.tools) and other.by_name and parent.key == (link.target,)
-    return (row, other) if named and is_noun(role_of(link.column)) else None
+    return (row, other) if named and link.is_said else None
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
@@ -174,11 +173,16 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         f"JOIN {parent.source} ON {target} = ({least} WHERE {used} > {old})"
         f" OR ({target} = ({least}) AND {old} = (SELECT MAX({used}) {rows}))"
     )
-    free = [*parent.conditions, *open_only(row), *itself, *not_taken(table, link.column, target)]
-    role = role_words(link.column)
+    free = [
+        *parent.conditions,
+        *open_only(sketch, row),
+        *itself,
+        *not_taken(table, link.column, target),
+    ]
+    role = link.words
     return family(
         "move",
-        f"{parameter(table.noun.one)}_{role_of(link.column)}",
+        f"{parameter(table.noun.one)}_{link.role}",
         f"Give {table.noun.words} another {role}.",
         row.ground(parent.select, free, [other]),
         [
@@ -231,7 +235,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         "conditional",
         f"{parameter(table.noun.one)}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
-        row.ground([f"{old} < {middle} AS low"], [*open_only(row), f"{old} IS NOT NULL"]),
+        row.ground([f"{old} < {middle} AS low"], [*open_only(sketch, row), f"{old} IS NOT NULL"]),
         [
             f"If {low}, set {it} to {wanted}; otherwise leave {it}. What {now} now?",
             f"Set {words} to {wanted} if {it_is} below {middle}. What did you find?",

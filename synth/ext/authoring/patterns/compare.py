@@ -27,7 +27,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
         for column in table.of_role(*COMPARED)[:1]
         if column.distinct > 3
     )
-    yield from islice(filter(None, found), 4)
+    yield from islice(filter(None, found), 3)
 
 
 def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:

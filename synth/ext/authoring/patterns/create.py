@@ -1,4 +1,4 @@
-"""New rows: under a parent, refused where the name is taken, with one of several right parents."""
+"""New rows: under a parent, and refused where the name is taken."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from synth.ext.authoring.patterns.base import (
     literal,
     nameable,
     open_only,
-    placed,
     query,
 )
 from synth.ext.authoring.patterns.values import domain_of, is_kind, new_texts
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import closed, is_noun, role_of, role_words
+from synth.ext.authoring.toolset import closed
 
 
 @dataclass
@@ -42,7 +41,7 @@ class _Plan:
 def create(sketch: Sketch) -> Iterator[Draft]:
     """Create a row under the parents that the user names."""
     found = (_create(sketch, table) for table in sketch.tables)
-    yield from islice(filter(None, found), 5)
+    yield from islice(filter(None, found), 6)
 
 
 def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
@@ -55,9 +54,10 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
         if name in table.joint:
             return None
         if link is not None:
-            parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", role_of(name))
+            parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", link.role)
             owner = sketch.shape.tables[link.table]
-            if not nameable(parent.tools) or owner.key != (link.target,):
+            part = link.role == table.noun.one  # a measurement for the measurement
+            if part or not nameable(parent.tools) or owner.key != (link.target,):
                 return None
             plan.parents.append((link, parent))
             plan.arguments[column.parameter] = parent.reference(link.target)
@@ -106,7 +106,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         "create",
         parameter(noun.one),
         f"Create {a(noun.words)} under what it belongs to.",
-        _ground(table, plan, free),
+        _ground(sketch, table, plan, free),
         says,
         [
             *(step for _, parent in plan.parents for step in _checked(parent)),
@@ -155,14 +155,14 @@ def _checked(parent: Named) -> list[Step]:
 def _under(pair: tuple[Link, Named]) -> str:
     """The words for what a new row belongs to."""
     link, parent = pair
-    article = "the " if parent.by_name and is_noun(role_of(link.column)) else ""
-    return f"{article}{role_words(link.column)} {parent.value}"
+    article = "the " if parent.by_name and link.is_said else ""
+    return f"{article}{link.words} {parent.value}"
 
 
-def _ground(table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
+def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
     """Every choice of parents, bounded where there are several; those that are ``free``."""
     parents = [parent for _, parent in plan.parents]
-    where = [one for parent in parents for one in (*parent.conditions, *open_only(parent))]
+    where = [one for parent in parents for one in (*parent.conditions, *open_only(sketch, parent))]
     where += [
         _in_use(table, link.column, parent.col(link.target))
         for link, parent in plan.parents
@@ -207,6 +207,8 @@ def _free(table: TableShape, plan: _Plan, given: Sequence[str]) -> list[str] | N
     """Conditions under which a new row is like no other where rows must differ; None if no choice
     of parents sees to that.
     """
+    if table.is_join and len({link.table for link, _ in plan.parents}) < len(plan.parents):
+        return None  # which of the two is added to the other, only the columns say
     out, numbered = list[str](), set(plan.numbers.values())
     parents = {link.column: parent.col(link.target) for link, parent in plan.parents}
     rules = [(columns, "") for columns in dict.fromkeys([*table.uniques, table.key])]
@@ -299,84 +301,4 @@ def _taken(
         **({"vary": plan.vary} if plan.vary else {}),
         cases={"free": "taken = 0", "taken": "taken = 1"},
         answer={"outcome": {"enum": ["created", "refused"], "description": "What came of it."}},
-    )
-
-
-def several_ends(sketch: Sketch) -> Iterator[Draft]:
-    """Give a row any other parent that fits: several ends are right."""
-    found = (_several(sketch, table, link) for table in sketch.tables for link in table.links)
-    yield from islice(filter(None, found), 3)
-
-
-def _fitting(parent: TableShape) -> ColumnShape | None:
-    """A column of a parent by whose value it may be chosen."""
-    columns = [column for column in parent.columns if column.is_choice and not column.nulls]
-    return next((c for c in columns if c.distinct < parent.rows / 2), None)
-
-
-def _several(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
-    row, parent = Named(sketch.tools[table.name]), sketch.shape.tables[link.table]
-    column = _fitting(parent)
-    parents = sketch.tools[parent.name]
-    if (
-        column is None
-        or link.column not in row.tools.moves
-        or placed(table, link.column)
-        or not is_noun(role_of(link.column))
-        or column.name not in parents.filters
-        or len(table.key) != 1
-        or not nameable(row.tools)
-        or parent.key != (link.target,)
-        or link.table == table.name
-    ):
-        return None
-    noun, role = parent.noun, role_words(link.column)
-    old, name = row.col(link.column), quoted(column.name)
-    other = (
-        f"JOIN (SELECT {name} FROM {quoted(parent.name)} o"
-        f" WHERE {_in_use(table, link.column, f'o.{quoted(link.target)}')} GROUP BY {name}"
-        f" HAVING COUNT(*) > 1) w"
-        f" ON w.{name} <> (SELECT o.{name} FROM {quoted(parent.name)} o"
-        f" WHERE o.{quoted(link.target)} = {old})"
-    )
-    select = [f"{row.key} AS row_key", f"w.{name} AS wanted"]
-    key, target = quoted(table.key[0]), quoted(link.target)
-    chosen = f"SELECT {quoted(link.column)} FROM {quoted(table.name)} WHERE {key} = :row_key"
-    return family(
-        "several_ends",
-        f"{parameter(table.noun.one)}_{role_of(link.column)}_{column.parameter}",
-        f"Any {role} with the right {column.words} will do.",
-        row.ground(select, open_only(row), [other], [f"w.{name}"]),
-        [
-            f"Please give {row.words} another {role}, any one with the {column.words} {{wanted}}.",
-            (
-                f"{row.words} needs {a(role)} with the {column.words} {{wanted}}; which"
-                " one is up to you."
-            ),
-        ],
-        [
-            *row.read(),
-            {
-                str(parents.list_): {column.parameter: "{wanted}"},
-                "save": {"chosen": f"$.{noun.many}[0].{parent.column(link.target).label}"},
-            },
-            row.update({table.parameter(link.column): "$chosen"}),
-            {"say": [f"Done: {row.words} has another {role} now."]},
-        ],
-        alternatives={
-            "any_of": [
-                {
-                    "bind": {"chosen": chosen},
-                    "must": f"SELECT {name} = :wanted FROM {quoted(parent.name)}"
-                    f" WHERE {target} = :chosen",
-                    "may_change": {
-                        table.name: {
-                            "where": f"{key} = :row_key",
-                            "columns": [link.column],
-                            "ops": ["update"],
-                        }
-                    },
-                }
-            ]
-        },
     )

@@ -21,13 +21,13 @@ from synth.ext.authoring.patterns.base import (
 )
 from synth.ext.authoring.roles import ASKED, LONGEST
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import is_noun, names_shown, role_of, role_words
+from synth.ext.authoring.toolset import names_shown
 
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
     """Read one or two values of a row, or say whether it has a flag."""
-    yield from islice(filter(None, (_own(sketch, table) for table in sketch.tables)), 6)
-    yield from islice(filter(None, (_flag(sketch, table) for table in sketch.tables)), 2)
+    yield from islice(filter(None, (_own(sketch, table) for table in sketch.tables)), 5)
+    yield from islice(filter(None, (_flag(sketch, table) for table in sketch.tables)), 1)
 
 
 def look_up_parent(sketch: Sketch) -> Iterator[Draft]:
@@ -42,8 +42,8 @@ def look_up_far(sketch: Sketch) -> Iterator[Draft]:
     paths.sort(key=lambda path: (len(path[0].key) > 1, -len(path[1])))
     ends = Counter((table.name, links[-1].column) for table, links in paths)
     paths = [(table, way) for table, way in paths if ends[table.name, way[-1].column] == 1]
-    paths = [path for path in paths if role_of(path[1][-1].column) != "parent"]
-    yield from islice(_distinct(_chain(sketch, table, links) for table, links in paths), 5)
+    paths = [path for path in paths if path[1][-1].role != "parent"]
+    yield from islice(_distinct(_chain(sketch, table, links) for table, links in paths), 3)
 
 
 def _distinct(found: Iterator[Draft | None]) -> Iterator[Draft]:
@@ -147,11 +147,11 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     """A question about the end of a path of links."""
     row, end = Named(sketch.tools[table.name]), sketch.shape.tables[links[-1].table]
     asked = _at_end(end, far=len(links) > 1)
-    if not nameable(row.tools) or not asked or not _followed(sketch, table, links):
+    if not nameable(row.tools) or not asked or not _followed(sketch, row, links):
         return None
     saved = {f"{column.parameter}_found": column for column in asked}
     joins, steps, last = _way(sketch, row, links, saved)
-    role = role_words(links[-1].column)
+    role = links[-1].words
     where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
     pattern, of = ("look_up_parent", "of") if len(links) == 1 else ("look_up_far", "for")
     far = f"the {role} {of} {row.words}"
@@ -162,7 +162,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         reply = f"T{far[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
     return family(
         pattern,
-        f"{parameter(table.noun.one)}_{parameter(role_of(links[-1].column))}_{asked[0].parameter}",
+        f"{parameter(table.noun.one)}_{parameter(links[-1].role)}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
         row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
         says,
@@ -180,13 +180,18 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     )
 
 
-def _followed(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> bool:
-    """True for links that lead somewhere, by a key, and have a name."""
-    return table.column(links[0].column).distinct > 0 and all(
-        sketch.tools[link.table].get
-        and sketch.shape.tables[link.table].key == (link.target,)
-        and is_noun(role_of(link.column))
-        for link in links
+def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
+    """True for links that lead somewhere, by a key, have a name and do not name the row."""
+    first = links[0].column
+    return (
+        first not in row.columns
+        and row.table.column(first).distinct > 0
+        and all(
+            sketch.tools[link.table].get
+            and sketch.shape.tables[link.table].key == (link.target,)
+            and link.is_said
+            for link in links
+        )
     )
 
 

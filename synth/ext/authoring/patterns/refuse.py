@@ -35,7 +35,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
     grounds = [
         row.ground(
             [f"{value} AS new_value", f"{wrong} AS wrong"],
-            [*open_only(row), f"{old} IS NOT NULL"],
+            [*open_only(sketch, row), f"{old} IS NOT NULL"],
             by=[str(wrong)],
         )
         for wrong, value in ((0, fine), (1, f"{high} + 1 + {old} % 7"))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from envs.world.row_generator import Draw, Form
-from synth.ext.authoring.invented_rows import provided
+from synth.ext.authoring.invented_rows import is_named, provided
 from synth.ext.authoring.learn_texts import forms
 from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -84,9 +84,10 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
     if made := provided(table, column):
         return made
-    if column.name in table.handle or column.unique or column.role == "name":
+    if column.name in table.handle or column.unique or is_named(column):
         return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
-    return _NOTES
+    sentences = any(str(value).count(" ") > 1 for value in column.seen)
+    return _NOTES if sentences else ()
 
 
 _LAST_DAYS = frozenset({"end", "expiry", "due"})

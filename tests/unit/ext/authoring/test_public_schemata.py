@@ -105,8 +105,8 @@ def test_what_others_refer_to_is_the_key(tmp_path: Path):
     [
         ("mariadb", "gateway", 30, 10),
         ("postgresql", "warehouse", 30, 10),
-        ("postgresql", "workflow", 30, 10),
-        ("postgresql", "chat", 25, 8),
+        ("postgresql", "workflow", 25, 10),
+        ("postgresql", "chat", 20, 8),
     ],
 )
 def test_a_schema_without_rows_makes_a_world(engine: str, name: str, drafts: int, patterns: int):
