@@ -69,7 +69,8 @@ class People:
     def add(self, value: object, kind: str, person: Person) -> None:
         """Take a value of a person into the index, unless it is too short to tell who it is."""
         words = (*texts(tokens(str(value))),)
-        if len("".join(words)) < 3 or (len(words) < 2 and kind not in _ALONE):
+        short = len("".join(words)) < 3
+        if len(words) == 0 or short or (len(words) < 2 and kind not in _ALONE):
             return
         self.raw.setdefault(person, []).append((kind, str(value)))
         forms = {words, *_name_forms(str(value))} if kind == "name" else {words}
