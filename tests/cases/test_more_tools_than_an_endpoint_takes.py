@@ -27,7 +27,7 @@ def schema_of(tables: int) -> str:
     )
 
 
-@pytest.mark.parametrize(("tables", "words"), [(2, "10 tools"), (26, " 18 tools")])
+@pytest.mark.parametrize(("tables", "words"), [(2, "10 tools"), (26, " 15 tools")])
 def test_new_says_how_many_tools_there_are(
     tables: int, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -319,7 +319,8 @@ def _cut(names: Mapping[str, str], said: set[str]) -> dict[str, str]:
     """The names without their first word, where that is the program's."""
     heads = Counter(name.partition("_")[0] for name in names.values() if "_" in name)
     kept = said | {noun_of(name).one for name in names.values()}
-    program = {one for one, n in heads.items() if n == len(names) or (n > 2 and one not in kept)}
+    most = len(names)
+    program = {one for one, n in heads.items() if 1 < n == most or (n > 2 and one not in kept)}
     parts = {table: name.partition("_") for table, name in names.items()}
     return {
         table: bare
