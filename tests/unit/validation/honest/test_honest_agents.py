@@ -122,7 +122,7 @@ def test_a_family_may_except_an_agent_with_a_reason(tmp_path: Path):
     ("excepted", "message"),
     [
         ("{except: {corects_itself: why}}", "unknown honest agent 'corects_itself'; did you mean corrects_itself?"),
-        ("{except: {terse: ''}}", "needs `terse`, a text"),
+        ("{except: {terse: ''}}", "`honest except terse` must be text"),
         ("{but: {terse: why}}", "honest has no key 'but'"),
     ],
 )  # fmt: skip
