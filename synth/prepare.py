@@ -111,7 +111,7 @@ def prepare(
     at_most: bool = False,
 ) -> PreparedRun:
     """Find out everything that can be known before anything starts. ``consent`` decides on code of
-    a recorded run that is branched or narrated. ``at_most``: fewer tasks where there are fewer.
+    a recorded run that is branched or narrated. With ``at_most`` a world of fewer tasks gives all.
 
     Raises :class:`OperatorError`, :class:`~envs.errors.WorldError`, :class:`TaskError` or
     :class:`~synth.errors.UntrustedCode`.
@@ -141,13 +141,7 @@ def prepare(
     talks = any(family.talks for pool in pools for family in pool.families)
     account.add(unread(config, talks=talks))
     splits = _splits(tasks, pools)
-    supply = sum(
-        pool.capacity(family.id)
-        for own in splits.values()
-        for pool in own
-        for family in pool.families
-    )
-    count = min(tasks.count, supply) if at_most else tasks.count
+    count = min(tasks.count, _supply(splits)) if at_most else tasks.count
     plan = Plan.make(splits, count, tasks.samples, spec.seed, transforms)
     spec = with_extensions(spec, [*world.extensions, *_gates(pools, spec.seed)])
     if config.users.kind == "none":
@@ -208,6 +202,12 @@ def _splits(tasks: TasksConfig, pools: Sequence[TaskPool]) -> dict[str, list[Tas
         first = next(iter(splits))
         splits[first] = [pool.without(held) for pool in splits[first]]
     return splits
+
+
+def _supply(splits: Mapping[str, Sequence[TaskPool]]) -> int:
+    """The number of tasks that there are."""
+    pools = [pool for own in splits.values() for pool in own]
+    return sum(pool.capacity(family.id) for pool in pools for family in pool.families)
 
 
 def _universes(asked: int | Sequence[int], world: World) -> Sequence[int]:

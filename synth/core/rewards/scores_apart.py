@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+
+def names_apart(verdict: Mapping[str, Any]) -> Sequence[str]:
+    """The names under which a verdict's rollout counts apart."""
+    detail: Mapping[str, Any] = verdict.get("detail") or {}
+    return detail.get("apart", ())
 
 
 @dataclass(slots=True)
@@ -27,8 +33,7 @@ class ScoresApart:
         """Count a row by its verdicts, given as values or as JSON."""
         read = [json.loads(one) if isinstance(one, str) else one for one in verdicts]
         for verdict in read:
-            detail: Mapping[str, Any] = verdict.get("detail") or {}
-            for name in detail.get("apart", ()):
+            for name in names_apart(verdict):
                 group = self.groups.setdefault(name, _Group())
                 group.rollouts += 1
                 group.passed += verdict["score"] == 1.0

@@ -95,7 +95,7 @@ class Toolsets(TaskTransform):
         """The tools without which nothing of a request can be met: all that write, whatever the
         data turn out to be, or the last that reads where the request asks for no change and no
         other request is there to read for. Empty where the user asks for a value beside a change,
-        for something later, or for more than can be named in a breath.
+        for something later, or for more than :data:`MOST_NAMED` changes.
         """
         reply = task.gate("reply")
         options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}

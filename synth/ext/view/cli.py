@@ -20,6 +20,7 @@ from synth.core.dataset.reviews import Review, Reviews, add_review
 from synth.core.dataset.store.task_table import read_levels, read_prompts
 from synth.core.foundation.server_token import is_token
 from synth.core.foundation.standard_output import say
+from synth.core.rewards.scores_apart import names_apart
 from synth.errors import DatasetError, OperatorError
 from synth.ext.view.page import render, write_page
 from synth.ext.view.payload import Payload, describe, failed_verifiers, gold_ends, level, why
@@ -232,7 +233,7 @@ def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str
         "reply_notes": row["notes"],
         "why": why(row["verdicts"])[:ASK_CHARACTERS],
         "wrong": failed_verifiers(row["verdicts"]),
-        "apart": [name for one in row["verdicts"] for name in one["detail"].get("apart", ())],
+        "apart": [name for one in row["verdicts"] for name in names_apart(one)],
         "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
         "sequence": [call["tool"] for call in row["executions"] or ()],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],

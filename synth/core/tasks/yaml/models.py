@@ -78,9 +78,9 @@ FILLED = Field(min_length=1)
 ONE = Field(min_length=1, max_length=1)
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Texts = Annotated[
-    Annotated[Text, Tag("text")] | Annotated[list[Text], FILLED, Tag("a list")], BY_KIND
-]
+OneText = Annotated[Text, Tag("text")]
+ListOfTexts = Annotated[list[Text], FILLED, Tag("a list")]
+Texts = Annotated[OneText | ListOfTexts, BY_KIND]
 Whole = int
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Day = Annotated[str, Field(json_schema_extra={"pattern": r"^\d{4}-\d\d-\d\d$"})]
@@ -191,12 +191,7 @@ class TopicModel(Notation):
 Topics = Annotated[
     dict[
         Name,
-        Annotated[
-            Annotated[Text, Tag("text")]
-            | Annotated[list[Text], FILLED, Tag("a list")]
-            | Annotated[TopicModel, Tag("a mapping")],
-            BY_KIND,
-        ],
+        Annotated[OneText | ListOfTexts | Annotated[TopicModel, Tag("a mapping")], BY_KIND],
     ],
     FILLED,
 ]
@@ -210,10 +205,7 @@ class ConsentModel(Notation):
     says: Texts | None = _optional("How the user agrees; one is drawn.")
     declines: (
         Annotated[
-            Annotated[Text, Tag("text")]
-            | Annotated[list[Text], FILLED, Tag("a list")]
-            | Annotated[dict[Name, Texts], FILLED, Tag("a mapping")],
-            BY_KIND,
+            OneText | ListOfTexts | Annotated[dict[Name, Texts], FILLED, Tag("a mapping")], BY_KIND
         ]
         | None
     ) = _optional("What the user says instead of agreeing: always, or in these cases.")
@@ -307,15 +299,10 @@ class SqlGateModel(Notation):
 ToolName = TypeAliasType("ToolName", str)
 """The name of a tool of the world."""
 
-Read = Annotated[
-    Annotated[ToolName, Tag("text")] | Annotated[dict[str, str], ONE, Tag("a mapping")], BY_KIND
-]
-Lookup = Annotated[
-    Annotated[ToolName, Tag("text")]
-    | Annotated[dict[str, str], ONE, Tag("a mapping")]
-    | Annotated[list[Read], FILLED, Tag("a list")],
-    BY_KIND,
-]
+OneTool = Annotated[ToolName, Tag("text")]
+ToolOfArgument = Annotated[dict[str, str], ONE, Tag("a mapping")]
+Read = Annotated[OneTool | ToolOfArgument, BY_KIND]
+Lookup = Annotated[OneTool | ToolOfArgument | Annotated[list[Read], FILLED, Tag("a list")], BY_KIND]
 Oracle = Annotated[
     Annotated[OracleName, Tag("text")] | Annotated[dict[str, OracleName], ONE, Tag("a mapping")],
     BY_KIND,
@@ -356,7 +343,7 @@ class EndModel(Notation):
     must: Texts = _needed("SQL that gives one true value on the end.")
     may_change: dict[
         str,
-        Annotated[Annotated[Text, Tag("text")] | Annotated[FrameModel, Tag("a mapping")], BY_KIND],
+        Annotated[OneText | Annotated[FrameModel, Tag("a mapping")], BY_KIND],
     ] = _needed("The rows that may differ.")
     bind: dict[Name, Text] | None = _optional(
         "Names for values of the end, each of a query with one row."
@@ -371,7 +358,7 @@ Steps = TypeAliasType("Steps", Annotated[list["StepModel"], FILLED])
 Computed = Annotated[
     dict[str, Any], ONE, Field(json_schema_extra={"propertyNames": {"enum": [*sorted(COMPUTED)]}})
 ]
-Save = Annotated[Annotated[Text, Tag("text")] | Annotated[Computed, Tag("a mapping")], BY_KIND]
+Save = Annotated[OneText | Annotated[Computed, Tag("a mapping")], BY_KIND]
 
 
 class LoopModel(Notation):

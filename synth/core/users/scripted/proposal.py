@@ -268,8 +268,8 @@ class Turn:
         self, words: Sequence[str], own: Sequence[str] = (), facts: Sequence[str] = ()
     ) -> bool:
         """Tell whether the turn names an act of which no other is a way, and that is none of these
-        words, more often than its ``own``. An act that is denied is not named, nor is one by the
-        name of a thing, which is one of the ``facts``: "noise-cancelling headphones".
+        words, more often than its ``own``. A denied act does not count. Neither do words in the
+        name of a thing, which ``facts`` hold: "noise-cancelling headphones".
         """
         acts = Turn(_NOUNS.sub(" ", self._folded))
         stems = [
