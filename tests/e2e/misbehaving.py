@@ -121,9 +121,9 @@ class Place:
     def close(self) -> None:
         """End what a failed test left running."""
         for each in self.started:
-            if each.poll() is None:
-                kill_all(each.pid)
-                each.communicate()
+            with each:  # its pipes too, where it ended by itself
+                if each.poll() is None:
+                    kill_all(each.pid)
 
     def run(self, *arguments: str, **how: str) -> tuple[int, str, str]:
         """The same to its end: exit code, standard output, standard error."""
