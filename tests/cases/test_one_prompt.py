@@ -1,6 +1,7 @@
 """huggingface/trl#6067, #5974, #6001: the observation of ``reset`` reached the policy in one of two trainers.
 
-The same task has one prompt and one list of tools, whichever trainer asks for it.
+The same task has one prompt and one list of tools, whichever trainer asks for it, and the tokens of
+a rollout that a trainer extends message by message are those of the whole conversation.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from typing import Any
 
 import aiohttp
 import pyarrow.parquet as pq
+import pytest
 from rich.console import Console
+from tokenizers import Tokenizer
 
 import synth
 from synth.config import from_dict
 from synth.core.api.episodes import RecordedTasks
 from synth.ext.exporters.exporting import export
+from synth.ext.exporters.rendering.chat_template import ChatTemplate
+from synth.ext.exporters.rendering.presets import MARKED, find_preset
 from synth.ext.rl.planned_tasks import PlannedTasks
 from synth.ext.rl.trl import TrlTasks
 from synth.ext.serving.environment.client import EnvClient
@@ -27,6 +32,7 @@ from synth.ext.serving.environment.sessions import EnvSessions
 from synth.ext.serving.live.world import open_live
 from synth.launch import launch
 from synth.prepare import prepare
+from tests.tokenizer_file import write_tokenizer
 
 FAMILY, COUNT, TOKEN = "lend_book", 2, "the-token-of-this-test"
 JOB = {
@@ -81,9 +87,32 @@ def reset(url: str, number: int) -> dict[str, Any]:
         return client.reset(number)
 
 
-def test_a_task_has_one_prompt_and_one_list_of_tools(tmp_path: Path):
-    config = from_dict(JOB | {"output": {"dir": str(tmp_path / "run")}})
-    run = launch(config, Console(quiet=True)).directory
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = from_dict(JOB | {"output": {"dir": str(tmp_path_factory.mktemp("one") / "run")}})
+    return launch(config, Console(quiet=True)).directory
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_tokens_in_pieces_are_those_of_the_whole(name: str, run: Path, tmp_path: Path):
+    file = str(write_tokenizer(tmp_path / "tokenizer.json"))
+    whole = tmp_path / "tokens.parquet"
+    export(run, "tokens", whole, template=name, tokenizer=file, keep_submit=True)
+    (tokens, *_) = pq.read_table(whole).to_pylist()
+    (row,) = (one for one in synth.load(run) if one["trajectory_id"] == tokens["trajectory_id"])
+    template, pieces, seen = ChatTemplate(find_preset(name)), [], ""
+    with RecordedTasks(run) as recorded, recorded.open(row["task_id"]) as episode:
+        for message in (one for one in row["messages"] if one["role"] == "assistant"):
+            asyncio.run(episode.step(message))
+        for end in range(2, len(row["messages"]) + 1):
+            text = template.render(episode.messages[:end], episode.tools)
+            assert text.startswith(seen), "what a trainer has seen stays as it is"
+            pieces += Tokenizer.from_file(file).encode(text[len(seen) :]).ids
+            seen = text
+    assert pieces == tokens["input_ids"]
+
+
+def test_a_task_has_one_prompt_and_one_list_of_tools(run: Path, tmp_path: Path):
     row = next(iter(synth.load(run)))
     task = row["task_id"]
     doors = {"synth run": opening(row["messages"], row["tools"])}

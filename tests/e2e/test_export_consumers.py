@@ -1,4 +1,4 @@
-"""TRL's trainers on exported files, in an environment of their own.
+"""TRL's trainers and older `datasets` on exported files, in environments of their own.
 
 Run it with ``pytest -m long tests/e2e/test_export_consumers.py``; it needs `uv` and a package index.
 """
@@ -10,13 +10,17 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from synth.ext.exporters.exporting import export
 from synth.ext.exporters.rendering.presets import find_preset
 from tests.e2e.isolated import consume, make_environment
 from tests.e2e.run_with_mistakes import is_trained, play_with_mistakes, successes
+from tests.integration.test_load_dataset import LOAD
+from tests.sample_rows import write_run
 from tests.tokenizer_file import write_tokenizer
+from tests.unit.ext.exporters.test_targets import siblings
 
 pytestmark = pytest.mark.long
 
@@ -87,3 +91,17 @@ def mistakes(run: Path) -> set[str]:
 
 def recoveries(run: Path) -> set[str]:
     return calls(run, trained=True)
+
+
+@pytest.mark.parametrize("version", ["3.6.0", "4.0.0"])
+def test_older_datasets_read_plain_files(version: str, tmp_path: Path):
+    """`datasets` before 4.7 has no type for Arrow's JSON."""
+    older = make_environment(tmp_path / "venv", (f"datasets=={version}",))
+    (tmp_path / "load.py").write_text(LOAD)
+    write_run(tmp_path / "run", siblings())
+    for target in ("trl-sft", "trl-dpo", "trl-kto", "trl-grpo", "verl"):
+        file = tmp_path / target / "rows.parquet"
+        file.parent.mkdir()
+        export(tmp_path / "run", target, file, plain=True)
+        read = consume(older, tmp_path / "load.py", file.parent, HF_HOME=str(tmp_path / "hf"))
+        assert json.loads(read) == {"train": pq.read_table(file).to_pylist()}, target
