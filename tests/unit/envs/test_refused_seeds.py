@@ -34,7 +34,7 @@ def _filling(word: str) -> str:
 SEEDS = [
     ("sqlite", f"PRAGMA foreign_keys=OFF;\n{LOAN}", BROKEN),
     ("sqlite", COUNT, ENDLESS),
-    ("sqlite", _filling("hex(randomblob(900))"), "database or disk is full"),
+    ("sqlite", _filling("hex(randomblob(900))"), f"{FULL}|database or disk is full"),
     ("postgresql", f"SET session_replication_role = replica;\n{LOAN}", BROKEN),
     ("postgresql", "SET statement_timeout = 0;\nSELECT pg_sleep(60)", ENDLESS),
     ("postgresql", _filling("repeat('word', 450)"), FULL),
