@@ -19,6 +19,7 @@ from envs.world.row_generator import (
     EPOCH,
     After,
     Choice,
+    Email,
     Form,
     Link,
     Lookup,
@@ -35,6 +36,7 @@ from envs.world.row_generator import (
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varying
 from synth.ext.authoring.learn_texts import made_texts
+from synth.ext.authoring.roles import is_secret
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
 
@@ -53,12 +55,13 @@ _LATER = re.compile(
 
 _PROVIDERS = (
     (r"e?mail", "ascii_safe_email"),
-    (r"first_?name|given_?name|forename", "first_name"),
-    (r"last_?name|family_?name|surname", "last_name"),
+    (r"(?:first|given|fore|\bf)_?name", "first_name"),
+    (r"(?:last|family|sur|\bl)_?name", "last_name"),
     (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
     (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
     (r"language_(?:name|title)", "language_name"),
     (r"city|town|place", "city"),
+    (r"(?:^|_)(?:state|province)$", "state"),
     (r"country_?code|nation_code", "country_code"),
     (r"country", "country"),
     (r"street|address", "street_address"),
@@ -68,15 +71,34 @@ _PROVIDERS = (
     (r"host|domain", "hostname"),
     (r"currency", "currency_code"),
     (r"lang|locale", "language_code"),
-    (r"url|uri|link|website", "uri"),
+    (r"url|uri|link|web", "uri"),
     (r"file|path", "file_path"),
-    (r"job|profession|occupation", "job"),
+    (r"job|profession|occupation|^position", "job"),
+    (r"time_?zone", "zone"),
     (r"colou?r", "color_name"),
 )
 """Names of columns of texts, with the provider of their values."""
 
-_THINGS = frozenset({"country", "currency", "language", "manufacturer", "supplier", "vendor"})
+_THINGS = frozenset(
+    {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
+)
 """Nouns by which the names of their rows are made up."""
+
+_LISTS = {
+    "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
+    "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],
+}
+_NOTES = [
+    f"{one} {two}."
+    for one in ("Agreed by phone", "Checked", "Moved here from the old list", "Seen by the team")
+    for two in ("on Monday", "in spring", "before the holidays", "last week", "after the audit")
+]
+_PLAIN = """basic regular custom extended reduced internal external shared north south east west
+    central early late primary secondary spare mixed open""".split()  # noqa: SIM905
+"""Values of names that Faker has not or not well; remarks and words that fit anywhere."""
+
+_PLACE = re.compile(r"city|town|zip|postal|post_?code|country|street|address")
+"""Names of columns beside which a state is a part of a country."""
 
 NAMES = [
     f"{one} {two}"
@@ -93,7 +115,10 @@ NAMES = [
 ]
 """Names that say nothing of what bears them."""
 
-_CODED = re.compile(r"(?:code|number|no|key|value|ref)$")
+_SHORT, _FULL_NAME, _LINE = 12, 24, 64
+"""The characters of a column that has room for a word, for the name of a person, for a sentence."""
+
+_CODED = re.compile(r"(?:code|number|no|key|value|ref|id|reference)$")
 _NAMED = re.compile(r"name|title|label|subject")
 _STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
 _KINDS = {"standard": 6, "special": 3, "other": 1}
@@ -101,7 +126,9 @@ _CHOSEN = (
     (r"(?:^|_)(?:status|state|stage|phase)$", _STATES),
     (r"(?:^|_)(?:type|kind|category|class|mode|method|role|level)$", _KINDS),
 )
-"""Names of columns of few values, with the values and how often they occur."""
+"""Names of columns of few values, and of tables that list them, with the values and how often they
+occur.
+"""
 
 _AMOUNTS = (2.5, 7.9, 12.0, 19.5, 35.0, 60.0, 140.0, 480.0)
 _COUNTS = (1, 1, 2, 3, 4, 6, 9, 15, 40)
@@ -126,23 +153,24 @@ class _Inventor:
     wanted: int
     today: dt.date
     draw: Random = field(default_factory=lambda: Random(7))
+    sizes: dict[str, int] = field(default_factory=dict[str, int])
 
     def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
         """The tables without rows, and more rows of those that are ``learned``."""
         order = {table.name: index for index, table in enumerate(self.tables)}
         own = {name: len(rows) for name, rows in self.rows.by_table.items()}
         sizes = self._sizes([name for name, count in own.items() if not count or name in learned])
-        sizes = {name: size for name, size in sizes.items() if size > own[name]}
+        self.sizes = {name: size for name, size in sizes.items() if size > own[name]}
         out = dict[str, MadeTable]()
         for table in self.tables:
-            if table.name in learned.keys() & sizes.keys():
-                out[table.name] = self._more(table, learned[table.name], sizes)
-            elif table.name in sizes:
+            if table.name in learned.keys() & self.sizes.keys():
+                out[table.name] = self._more(table, learned[table.name])
+            elif table.name in self.sizes:
                 later = [link for link in table.links if order[link[1]] > order[table.name]]
-                out[table.name] = self._table(table, sizes, later)
+                out[table.name] = self._table(table, later)
         return out
 
-    def _more(self, table: LiveTable, like: MadeTable, sizes: Mapping[str, int]) -> MadeTable:
+    def _more(self, table: LiveTable, like: MadeTable) -> MadeTable:
         """Rows to follow the table's own, and like them; some parents have many."""
         rows, columns = self.rows.by_table[table.name], dict(like.columns)
         for name, maker in columns.items():
@@ -152,15 +180,18 @@ class _Inventor:
             replace(
                 link,
                 fan_out=self._link(
-                    table, (tuple(link.columns), link.table, tuple(link.parent_columns)), sizes
+                    table, (tuple(link.columns), link.table, tuple(link.parent_columns))
                 ).fan_out,
             )
             for link in like.links
         ]
-        return replace(like, count=sizes[table.name] - len(rows), columns=columns, links=links)
+        count = self.sizes[table.name] - len(rows)
+        return replace(like, count=count, columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
-        """More rows for tables that refer to others; not two where a parent has one at most."""
+        """More rows for tables that refer to others; not two where a parent has one at most, and one
+        for each state or kind of a table that lists them.
+        """
         weights = {
             table.name: 1 + min(3, len(table.links)) for table in self.tables if table.name in empty
         }
@@ -168,37 +199,50 @@ class _Inventor:
         wanted = self.wanted + sum(len(self.rows.by_table[name]) for name in weights)
         out = {name: max(LEAST, wanted * weight // whole) for name, weight in weights.items()}
         for table in self.tables:
+            if table.name in out and (listed := self._listed(table)):
+                out[table.name] = len(listed[1])
             for columns, target, _ in table.links:
                 if table.name in out and _is_unique(table, columns):
                     parents = out.get(target) or len(self.rows.by_table[target])
                     out[table.name] = min(out[table.name], max(1, 2 * parents // 3))
         return out
 
-    def _table(
-        self, table: LiveTable, sizes: Mapping[str, int], later: Sequence[object]
-    ) -> MadeTable:
+    def _listed(self, table: LiveTable) -> tuple[str, Mapping[str, int]] | None:
+        """The column of names of a table that lists states or kinds, and these; None for others."""
+        shape = self.shape.tables[table.name]
+        texts = [column for column in shape.columns if column.kind == "text"]
+        names = [column for column in texts if is_named(column)] or texts
+        found = _chosen(shape.noun.one) if names and not table.links else None
+        return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
+
+    def _table(self, table: LiveTable, later: Sequence[object]) -> MadeTable:
         kept = [link for link in table.links if link not in later]
         lost = {c for link in table.links if link in later for c in link[0]}
         makers = self._makers(table, {column for columns, _, _ in kept for column in columns})
         makers |= dict.fromkeys(sorted(lost), Choice({None: 1}))
-        links = [self._link(table, one, sizes) for one in sorted(kept, key=lambda k: -len(k[0]))]
+        links = [self._link(table, one) for one in sorted(kept, key=lambda k: -len(k[0]))]
+        names = list[tuple[str, ...]]()
+        if listed := self._listed(table):
+            makers[listed[0]], names = Choice(listed[1]), [(listed[0],)]
         return MadeTable(
             table.name,
-            sizes[table.name],
+            self.sizes[table.name],
             makers,
             links,
-            unique=[one for one in [table.key, *table.uniques] if one],
+            unique=[one for one in [table.key, *table.uniques, *names] if one],
             rules=table.checks,
             partial=[(list(columns), where) for columns, where in table.partials],
         )
 
     def _makers(self, table: LiveTable, linked: set[str]) -> dict[str, Maker]:
-        """The makers of the columns that refer to nothing, moments in the order of time last."""
+        """The makers of the columns that refer to nothing: addresses after the names in them, last
+        moments in the order of time.
+        """
         shape = self.shape.tables[table.name]
         shown = {column.name: column for column in shape.columns}
         moments, out = self._moments(shape), dict[str, Maker]()
         placed = {column for columns in shape.distinct_sets for column in columns}
-        for column in table.columns:
+        for column in sorted(table.columns, key=lambda one: "mail" in one.name.lower()):
             if column.name in linked or column.computed is not None:
                 continue
             one = shown.get(column.name) or ColumnShape(column.name, "text")
@@ -212,17 +256,16 @@ class _Inventor:
         self,
         table: LiveTable,
         link: tuple[tuple[str, ...], str, tuple[str, ...]],
-        sizes: Mapping[str, int],
     ) -> Link:
         """A reference: most parents have few rows, a few have many."""
         columns, target, there = link
         empty = all(c.nullable for c in table.columns if c.name in columns)
         share = (0.4 if target == table.name else 0.15) if empty else 0.0
-        parents = sizes.get(target) or len(self.rows.by_table[target]) or 1
-        mean = sizes[table.name] / parents
+        parents = self.sizes.get(target) or len(self.rows.by_table[target]) or 1
+        mean = self.sizes[table.name] / parents
         counts = Counter(round(mean * self.draw.paretovariate(2) / 2) for _ in range(parents))
         if _is_unique(table, columns):
-            counts = Counter({1: sizes[table.name], 0: parents - sizes[table.name]})
+            counts = Counter({1: self.sizes[table.name], 0: parents - self.sizes[table.name]})
         return Link(columns, target, there, dict(sorted(counts.items())), share)
 
     def _moments(self, shape: TableShape) -> list[str]:
@@ -247,7 +290,7 @@ class _Inventor:
             return Choice({0: 4, 1: 1})
         if column.kind in {"integer", "number"}:
             return self._number(table, column)
-        return self._text(shape, column, longest)
+        return self._text(shape, column, longest or 255)
 
     def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
         if column.name in table.key and column.kind == "integer":
@@ -276,42 +319,50 @@ class _Inventor:
         base = moments[0]
         return when if column.name == base else After(base, [86400, 7 * 86400, 30 * 86400], when)
 
-    def _text(self, shape: TableShape, column: ColumnShape, longest: int | None) -> Maker:
-        most = longest or 255
-        if few := _few(column, most):
+    def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
+        """Texts of at most ``most`` characters."""
+        if few := _few(shape, column, most):
             return few
-        texts = _fitting(provided(shape, column), most)
-        if texts:
-            return Texts(texts)
-        if column.role == "identifier" or _CODED.search(column.label) or most < 12:
-            return _code(shape, most)
+        if column.label.endswith("time"):
+            return When(
+                ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
+            )
+        provider = _provider(shape, column)
+        if provider == "name" and most > _FULL_NAME:
+            return Texts(made_texts("first_name"), made_texts("last_name"))
+        if provider == "ascii_safe_email":
+            people = [one.name for one in shape.columns if _names_people(shape, one)]
+            return Email(people, () if people else made_texts("last_name"))
         unique = any(column.name in columns for columns in shape.distinct_sets)
-        if unique or is_named(column):
-            names = _fitting(NAMES, most)
-            return Texts(names) if names else _code(shape, most)
-        return self._words(most)
-
-    def _words(self, most: int) -> Maker:
-        """One of a few words where a text is short, else sentences."""
-        if most > 64:
-            return Texts([text[:most] for text in made_texts("sentence")])
-        words = self.draw.sample(made_texts("word"), 5)
+        named = unique or is_named(column)
+        secret = is_secret(column.name, numbered=False)
+        coded = secret or column.role == "identifier" or _CODED.search(column.label)
+        known = () if secret else provided(shape, column)
+        for texts in (known, NAMES if named and not coded else ()):
+            fitting = [text for text in texts if len(text) <= most]
+            if len(fitting) > (1.5 * self.sizes[shape.name] if unique else 0):
+                return Texts(fitting)
+        if coded or named or most < _SHORT:
+            return _code(shape, most)
+        if most > _LINE:
+            return Texts(_NOTES)
+        words = self.draw.sample(_PLAIN, 5)
         return Choice({word[:most]: 16 // 2**place + 1 for place, word in enumerate(words)})
 
 
-def _few(column: ColumnShape, most: int) -> Choice | None:
+def _chosen(label: str) -> Mapping[str, int] | None:
+    return next((values for name, values in _CHOSEN if re.search(name, label)), None)
+
+
+def _few(shape: TableShape, column: ColumnShape, most: int) -> Choice | None:
     """One of the few states or kinds of a column; None for a column of many values."""
     if column.kind == "other":
         return Choice({"[]": 1})
-    found = next((values for name, values in _CHOSEN if re.search(name, column.label)), None)
-    if found is None:
+    found = _chosen(column.label)
+    region = column.label.endswith("state") and any(_PLACE.search(c.label) for c in shape.columns)
+    if found is None or region:
         return None
     return Choice({one: n for one, n in found.items() if len(one) <= most} or {"A": 1})
-
-
-def _fitting(texts: Sequence[str], most: int) -> list[str]:
-    """The texts of at most so many characters."""
-    return [text for text in texts if len(text) <= most]
 
 
 def _marks(column: ColumnShape) -> Sequence[float]:
@@ -322,14 +373,24 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
-    """Texts of Faker for a column of this name; none for others."""
-    label = column.label
+    """Texts for a column of this name; none for others."""
+    provider = _provider(shape, column)
+    return _LISTS.get(provider) or made_texts(provider) if provider else ()
+
+
+def _provider(shape: TableShape, column: ColumnShape) -> str | None:
+    """Faker's provider for a column of this name; the noun of its own table says nothing in it."""
+    label = column.label.removeprefix(f"{shape.noun.one}_")
     if _NAMED.fullmatch(label) or label.endswith("code"):
         label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
     provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
-        provider = "name"
-    return made_texts(provider) if provider else ()
+        return "name"
+    return provider
+
+
+def _names_people(shape: TableShape, column: ColumnShape) -> bool:
+    return _provider(shape, column) in {"name", "first_name", "last_name"}
 
 
 def is_named(column: ColumnShape) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from envs.world.row_generator import Blend, Choice, Email, Form, Maker, Texts, When
 from synth.core.tasks.fake import fake_values
-from synth.ext.authoring.made_up import LAST_NAMES, of_one_word
+from synth.ext.authoring.made_up import LAST_NAMES, of_one_word, several
 
 MOST = 120
 """The most texts of a column that are kept."""
@@ -54,7 +54,7 @@ def text_maker(
     return _blend(texts, longest)
 
 
-def _clock(texts: Sequence[str]) -> When | None:
+def clock(texts: Sequence[str]) -> When | None:
     """Times of the day; None if the texts are none."""
     if not all(_CLOCK.fullmatch(text) for text in texts):
         return None
@@ -92,15 +92,15 @@ class Names(tuple[str, ...]):  # noqa: SLOT001 a tuple has no slots for more
     name: str
 
     def __new__(cls, provider: str) -> Self:
-        values = fake_values(provider, 100, "en_US", 11)
-        out = super().__new__(cls, (str(value).replace("\n", ", ") for value in values))
+        values = several(provider, 100, 11)
+        out = super().__new__(cls, (value.replace("\n", ", ") for value in values))
         out.name = f"{provider.upper()}S"
         return out
 
 
 @cache
 def made_texts(provider: str) -> Names:
-    """A hundred texts of a provider of Faker."""
+    """At most a hundred texts of a provider of Faker."""
     return Names(provider)
 
 
@@ -123,7 +123,7 @@ def forms(texts: Sequence[str]) -> Form | None:
 
 
 def _codes(kind: str | None, texts: Sequence[str]) -> When | Form | None:
-    return _clock(texts) or forms(texts) or _letters(kind, texts)
+    return clock(texts) or forms(texts) or _letters(kind, texts)
 
 
 def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:

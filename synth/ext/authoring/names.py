@@ -62,6 +62,14 @@ def _english() -> Any:
     return resolve("synth.ext.authoring.english:FORMS")
 
 
+_GLUED = re.compile(r"[a-z]{6,}")
+"""What may be several words of a name in one."""
+
+
+def _apart(glued: re.Match[str]) -> str:
+    return "_".join(resolve("synth.ext.authoring.english:words_of")(glued[0]))
+
+
 @cache
 def snake(name: str) -> str:
     """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
@@ -73,9 +81,13 @@ def snake(name: str) -> str:
 
 @cache
 def spelled(name: str) -> str:
-    """The words of a name in its own letters and lower case, joined by underscores."""
+    """The words of a name in its own letters and lower case, joined by underscores.
+
+    >>> spelled("lastLogin"), spelled("borrowernumber"), spelled("kubernetes")
+    ('last_login', 'borrower_number', 'kubernetes')
+    """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
-    return spaced.strip("_").lower()
+    return _GLUED.sub(_apart, spaced.strip("_").lower())
 
 
 def shortened(name: str, most: int) -> str:
@@ -121,7 +133,6 @@ _DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.spl
 @cache
 def date_words(label: str, *, day: bool) -> str:
     """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
-    label = _apart(label)
     bare = re.sub(r"_(?:on|at)$", "", label)
     stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
     last = bare.rpartition("_")[2]
@@ -138,16 +149,10 @@ _OF_ITSELF = frozenset(
 """What a row does, not what is done to it."""
 
 
-def _apart(label: str) -> str:
-    """The name of a column of dates with its words apart: ``date_created`` for ``datecreated``."""
-    glued = r"(?<=^date)(?=[a-z]{4})|(?<=[a-z]{3})(?<!up)(?=date$)|(?<=^dateof)(?=[a-z])"
-    return re.sub(glued, "_", label).replace("dateof", "date_of")
-
-
 @cache
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
-    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", _apart(label))
+    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
@@ -207,6 +212,10 @@ _SHORT = {
     "tel": "telephone",
     "dt": "date",
     "ts": "time",
+    "min": "minimum",
+    "max": "maximum",
+    "fname": "first name",
+    "lname": "last name",
 }
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
 _BOUNDS = {"max": "maximum", "min": "minimum"}
@@ -265,14 +274,13 @@ def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
 
 
 def _without(noun: Sequence[str], words: str) -> str:
-    """The words of a column without those before them that repeat the noun, whole, as its
-    beginning, or in one word with what follows: ``emp birthday``, ``branchname``.
+    """The words of a column without those before them that repeat the noun, whole or as its
+    beginning: ``emp birthday``.
     """
     first, _, rest = words.partition(" ")
     if rest and any(one == first or (len(first) > 2 and one.startswith(first)) for one in noun):
         return _without(noun, rest)
-    glued = [one for one in noun if len(first) > len(one) + 3 and first.startswith(one)]
-    return words.removeprefix(glued[0]) if glued and len(glued[0]) > 3 else words
+    return words
 
 
 def _said(words: Sequence[str]) -> str:

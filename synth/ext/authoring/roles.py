@@ -41,8 +41,8 @@ _NUMBERS = ("integer", "number")
 _DATES = ("date", "moment")
 _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
-_FIRST = re.compile(r"(?:^|_)(?:first|given|fore)_?name$")
-_LAST = re.compile(r"(?:^|_)(?:last|family|sur)_?name$")
+_FIRST = re.compile(r"(?:^|_)(?:first|given|fore|f)_?name$")
+_LAST = re.compile(r"(?:^|_)(?:last|family|sur|l)_?name$")
 _NAMES = (
     "name",
     "title",
@@ -142,7 +142,7 @@ _RULES = (
         "flag",
         "its name says yes or no",
         ("integer", "text"),
-        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto)_|_(?:flag|only|yn)$"
+        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_|_(?:flag|only|yn)$"
         r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
         r"|archived|approved|published|verified|forgotten|admin|default|public|private|read|seen)$",
         _is_flag,
@@ -259,7 +259,7 @@ _PLUMBING = re.compile(
     r"|alembic_version"
     r"|django_\w+|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?"
     r"|cache(?:_\w+)?|oauth\w*"
-    r"|flyway_\w+|databasechangelog(?:lock)?|knex_\w+|personal_access_tokens|queue_\w+|updatelog)$"
+    r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+|update_?log)$"
 )
 
 

@@ -143,7 +143,8 @@ class ColumnShape:
     @property
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
-        return date_verb(self.label) if self.kind in {"date", "moment"} else ""
+        words = self.said.replace(" ", "_") or self.label
+        return date_verb(words) if self.kind in {"date", "moment"} else ""
 
     @property
     def is_counted(self) -> bool:

@@ -232,7 +232,8 @@ def _sum(rows: Children) -> Draft | None:
     if column is None:
         return None
     total, verb = f"total_{column.parameter}", be(column.words)
-    words = f"total {column.words.removeprefix('total ')} of all {rows.words}"
+    summed = [one for one in column.words.split() if one != "total"]
+    words = " ".join(["total", *summed, "of all", rows.words])
     return family(
         "sum_children",
         rows.named(rows.noun.many, column.parameter),

@@ -64,6 +64,10 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             continue
         if column.role in {"identifier", "audit"} or not is_sayable(column.words):
             return None  # the program makes it, and no person says it
+        if column.mark:
+            plan.arguments[column.parameter] = column.yes
+            plan.words.append(f"marked as {column.mark}")
+            continue
         slot, domain = f"new_{column.parameter}", domain_of(table, column, sketch.now)
         plan.slots[slot] = name
         if domain is None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from envs.world.row_generator import Draw, Form
 from synth.ext.authoring.invented_rows import is_named, provided
-from synth.ext.authoring.learn_texts import forms
+from synth.ext.authoring.learn_texts import clock, forms
 from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
@@ -79,7 +79,10 @@ def new_texts(table: TableShape, column: ColumnShape) -> list[str]:
 def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     if _ID.search(column.label):
         return ()
-    form = forms([str(value) for value in column.seen]) if column.seen else None
+    seen = [str(value) for value in column.seen]
+    if seen and (times := clock(seen)) is not None:
+        return [f"{8 + hour:02}:15:00"[: len(seen[0])] for hour in range(len(times.marks))]
+    form = forms(seen) if seen else None
     if form is not None:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
     if made := provided(table, column):

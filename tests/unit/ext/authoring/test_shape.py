@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
 import pytest
 
+from synth.ext.authoring import names
 from synth.ext.authoring.checks import read_checks
 from synth.ext.authoring.names import noun_of, parameter, quoted, snake
 from synth.ext.authoring.reflect import reflect
@@ -74,6 +76,7 @@ def test_a_check_in_other_words_is_kept_as_text():
 
 
 def test_names_are_words_and_identifiers():
+    assert doctest.testmod(names).failed == 0
     assert snake("AlbumId") == "album_id"
     assert (noun_of("order_details").one, noun_of("order_details").many) == (
         "order_detail",
