@@ -319,6 +319,7 @@ HEAVY = (
     "sqlalchemy",
     "sqlglot",
     "inflect",
+    "wordsegment",
     "pydantic",
     "faker",
     "rich",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 import inflect
-import wordsegment
+import wordsegment  # pyright: ignore[reportMissingTypeStubs]
 
 FORMS = cast("Any", inflect.engine())  # its annotations want its own word type
 
