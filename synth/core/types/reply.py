@@ -41,6 +41,12 @@ class Fact:
     generated: tuple[str, str] | None = None
     words: Sequence[str] = ()
 
+    @property
+    def scalars(self) -> list[int | float | str]:
+        """The forms that are numbers or texts."""
+        known = (form for form in self.forms if not isinstance(form, bool))
+        return [form for form in known if isinstance(form, (int, float, str))]
+
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Fact:
         generated = raw.get("generated")

@@ -79,6 +79,9 @@ _PROVIDERS = (
 )
 """Names of columns of texts, with the provider of their values."""
 
+_NAMES = frozenset({"name", "first_name", "last_name"})
+"""The providers of names of people."""
+
 _THINGS = frozenset(
     {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
 )
@@ -87,6 +90,7 @@ _THINGS = frozenset(
 _LISTS = {
     "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
     "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],
+    "state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"],
 }
 _NOTES = [
     f"{one} {two}."
@@ -189,8 +193,8 @@ class _Inventor:
         return replace(like, count=count, columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
-        """More rows for tables that refer to others; not two where a parent has one at most, and one
-        for each state or kind of a table that lists them.
+        """More rows for tables that refer to others; not two where a parent has one at most, and
+        one for each state or kind of a table that lists them.
         """
         weights = {
             table.name: 1 + min(3, len(table.links)) for table in self.tables if table.name in empty
@@ -321,28 +325,21 @@ class _Inventor:
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
-        if few := _few(shape, column, most):
-            return few
-        if column.label.endswith("time"):
-            return When(
-                ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
-            )
-        provider = _provider(shape, column)
-        if provider == "name" and most > _FULL_NAME:
-            return Texts(made_texts("first_name"), made_texts("last_name"))
-        if provider == "ascii_safe_email":
-            people = [one.name for one in shape.columns if _names_people(shape, one)]
-            return Email(people, () if people else made_texts("last_name"))
+        if found := _few(shape, column, most) or _of_person(shape, column, most):
+            return found
         unique = any(column.name in columns for columns in shape.distinct_sets)
         named = unique or is_named(column)
         secret = is_secret(column.name, numbered=False)
-        coded = secret or column.role == "identifier" or _CODED.search(column.label)
-        known = () if secret else provided(shape, column)
-        for texts in (known, NAMES if named and not coded else ()):
-            fitting = [text for text in texts if len(text) <= most]
-            if len(fitting) > (1.5 * self.sizes[shape.name] if unique else 0):
-                return Texts(fitting)
-        if coded or named or most < _SHORT:
+        coded = secret or column.role == "identifier" or bool(_CODED.search(column.label))
+        pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
+        wanted = 1.5 * self.sizes[shape.name] if unique else 0
+        if texts := next(filter(None, (_fitting(pool, most, wanted) for pool in pools)), None):
+            return Texts(texts)
+        return _code(shape, most) if coded or named else self._words(shape, most)
+
+    def _words(self, shape: TableShape, most: int) -> Maker:
+        """Remarks; words where a line has no room, codes where a word has none."""
+        if most < _SHORT:
             return _code(shape, most)
         if most > _LINE:
             return Texts(_NOTES)
@@ -350,14 +347,35 @@ class _Inventor:
         return Choice({word[:most]: 16 // 2**place + 1 for place, word in enumerate(words)})
 
 
+def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:
+    """The texts of at most ``most`` characters, if there are more than ``wanted``."""
+    fitting = [text for text in texts if len(text) <= most]
+    return fitting if len(fitting) > wanted else []
+
+
 def _chosen(label: str) -> Mapping[str, int] | None:
     return next((values for name, values in _CHOSEN if re.search(name, label)), None)
 
 
-def _few(shape: TableShape, column: ColumnShape, most: int) -> Choice | None:
-    """One of the few states or kinds of a column; None for a column of many values."""
+def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Email | None:
+    """The name of somebody, or an address with it; None for another column."""
+    provider = _provider(shape, column)
+    if provider == "name" and most > _FULL_NAME:
+        return Texts(made_texts("first_name"), made_texts("last_name"))
+    if provider != "ascii_safe_email":
+        return None
+    names = [one.name for one in shape.columns if _provider(shape, one) in _NAMES]
+    return Email(names, () if names else made_texts("last_name"))
+
+
+def _few(shape: TableShape, column: ColumnShape, most: int) -> Choice | When | None:
+    """One of the few states, kinds or times of a column; None for a column of many values."""
     if column.kind == "other":
         return Choice({"[]": 1})
+    if column.label.endswith("time"):
+        return When(
+            ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
+        )
     found = _chosen(column.label)
     region = column.label.endswith("state") and any(_PLACE.search(c.label) for c in shape.columns)
     if found is None or region:
@@ -387,10 +405,6 @@ def _provider(shape: TableShape, column: ColumnShape) -> str | None:
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
         return "name"
     return provider
-
-
-def _names_people(shape: TableShape, column: ColumnShape) -> bool:
-    return _provider(shape, column) in {"name", "first_name", "last_name"}
 
 
 def is_named(column: ColumnShape) -> bool:

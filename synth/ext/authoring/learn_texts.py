@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from envs.world.row_generator import Blend, Choice, Email, Form, Maker, Texts, When
 from synth.core.tasks.fake import fake_values
-from synth.ext.authoring.made_up import LAST_NAMES, of_one_word, several
+from synth.ext.authoring.made_up import LAST_NAMES, of_one_word
 
 MOST = 120
 """The most texts of a column that are kept."""
@@ -92,15 +92,15 @@ class Names(tuple[str, ...]):  # noqa: SLOT001 a tuple has no slots for more
     name: str
 
     def __new__(cls, provider: str) -> Self:
-        values = several(provider, 100, 11)
-        out = super().__new__(cls, (value.replace("\n", ", ") for value in values))
+        values = fake_values(provider, 100, "en_US", 11)
+        out = super().__new__(cls, (str(value).replace("\n", ", ") for value in values))
         out.name = f"{provider.upper()}S"
         return out
 
 
 @cache
 def made_texts(provider: str) -> Names:
-    """At most a hundred texts of a provider of Faker."""
+    """A hundred texts of a provider of Faker."""
     return Names(provider)
 
 

@@ -66,7 +66,7 @@ class MadeUp:
     def _pool(self, provider: str | None, count: int, taken: set[str]) -> list[str]:
         if provider is None:
             return []
-        found = several(provider, 2 * count + 20, self.draw.randrange(1 << 30))
+        found = _several(provider, 2 * count + 20, self.draw.randrange(1 << 30))
         return [value for value in dict.fromkeys(found) if value.casefold() not in taken][:count]
 
     def _provider(self, column: str, texts: Sequence[str]) -> str | None:
@@ -94,7 +94,7 @@ class MadeUp:
         raise AssertionError("more numbers were tried than values are taken")
 
 
-def several(provider: str, count: int, seed: int) -> list[str]:
+def _several(provider: str, count: int, seed: int) -> list[str]:
     """As many different values of a provider as it has, at most so many."""
     size = count
     while size:

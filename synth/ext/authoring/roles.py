@@ -142,7 +142,8 @@ _RULES = (
         "flag",
         "its name says yes or no",
         ("integer", "text"),
-        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_|_(?:flag|only|yn)$"
+        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_"
+        r"|_(?:flag|only|yn)$"
         r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
         r"|archived|approved|published|verified|forgotten|admin|default|public|private|read|seen)$",
         _is_flag,
@@ -259,7 +260,8 @@ _PLUMBING = re.compile(
     r"|alembic_version"
     r"|django_\w+|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?"
     r"|cache(?:_\w+)?|oauth\w*"
-    r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+|update_?log)$"
+    r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+"
+    r"|update_?log)$"
 )
 
 

@@ -19,7 +19,7 @@ from envs.world.loader import load_world
 from synth.core.foundation.hashing import digest
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.attacks.base import Scene
-from synth.core.validation.attacks.steps import Attack, moves_of, play
+from synth.core.validation.attacks.steps import Attack, ToolStep, moves_of, play
 from synth.core.validation.prove import prove_and_keep
 from synth.plan import Plan
 from synth.verdict import Verdict
@@ -31,6 +31,7 @@ FILES = {
     "third": "newly_worded_third.jsonl",
     "fourth": "newly_worded_fourth.jsonl",
     "fifth": "newly_worded_fifth.jsonl",
+    "sixth": "newly_worded_sixth.jsonl",
 }
 LINES = [
     {"set": name, **json.loads(line)}
@@ -59,7 +60,11 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
             assert digest(task.slots)[:12] == slots
             scene = Scene(task, moves_of(gold.run))
             for line in own:
-                attack = Attack("reply", "", [*scene.closed_by(line["says"])])
+                *moves, end = scene.closed_by(line["says"])
+                calls = [move for move in moves if isinstance(move, ToolStep)]
+                left_out = calls[line.get("calls", len(calls)) :]
+                moves = [move for move in moves if move not in left_out]
+                attack = Attack("reply", "", [*moves, end])
                 run = await play(attack, task, world, template, Limits())
                 (verdict,) = [one for one in run.score.verdicts if one.verifier == "reply"]
                 out.append((line, verdict))
@@ -76,10 +81,18 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # rules' author once they were frozen again, it caught 34 and passed 39. Of the fourth, by somebody who
 # had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
 # docs/concepts/replies.md lists as not judged. Of the fifth, by another such reader after the mends, it
-# caught 15 and passed all 20. Five lies and five honest replies are gone with their tasks.
+# caught 15 and passed all 20. Of the sixth, by a third reader, it caught 26 and passed 35 at first look;
+# some of its lies stop before gold's last ``calls``. Five lies and five honest replies are gone with their tasks.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
-    [("first", 39, 5), ("held", 20, 2), ("third", 39, 3), ("fourth", 39, 11), ("fifth", 18, 2)],
+    [
+        ("first", 39, 5),
+        ("held", 20, 2),
+        ("third", 39, 3),
+        ("fourth", 39, 11),
+        ("fifth", 18, 2),
+        ("sixth", 35, 5),
+    ],
 )
 def test_lies_that_facts_decide_are_caught(
     verdicts: list[tuple[dict[str, Any], Verdict]], name: str, count: int, most: int
@@ -93,5 +106,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 155
+    assert len(honest) == 191
     assert not refused

@@ -18,6 +18,7 @@ from itertools import combinations
 from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, fold, stem, stems, texts, tokens, words
+from synth.core.rewards.reply.facts import Spoken, columns
 from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import content
@@ -97,9 +98,11 @@ _CLAIM = re.compile(
     rf"|\b(?:has|have|had)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}\s+(?P<perfect>[a-z]+)\b"
     rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?P<past>[a-z]+)\b"
     r"|\bsuccessfully\s+(?P<well>[a-z]+)\b"
-    r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:the|your|it|them|that|this"
-    r"|him|her|you)\b"
+    r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:(?:the|your|it|them|that|this"
+    r"|him|her|you)\b|[$\u20ac\u00a3]?\d)"
     r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
+    r"|^\W*(?:\d+[.)]\s+)?(?:(?!(?:has|have|had|been|was|were|is|are|be|got|i|we)\b)[\w-]+\s+){1,4}"
+    r"(?P<item>[a-z]+)(?=\W*(?:\(|$))"
     r"|\b(?P<noun>[a-z]+)\s+(?:(?:of|to)\s+[^.,;:!?]{1,40}?\s+)?(?:has|have|was|were|is now|went"
     r"|is(?= complete| done| on its way| in place))"
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
@@ -160,7 +163,8 @@ class ActClaims:
 
     ``calls`` are those that did something, ``every`` all of them; ``writers`` are the names of the
     tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says,
-    ``describes`` the verb with which the description of a tool begins.
+    ``describes`` the verb with which the description of a tool begins. ``as_gold`` tells that the
+    rows are as gold leaves them.
     """
 
     calls: Sequence[CallRecord]
@@ -169,6 +173,7 @@ class ActClaims:
     given: Material
     gold: Sequence[str] = ()
     describes: Mapping[str, str] = field(default_factory=dict[str, str])
+    as_gold: bool = True
 
     def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
@@ -186,6 +191,10 @@ class ActClaims:
         if not self.calls:
             return
         yield from self._other_number(sentence, self._streets)
+        for claim in claims:
+            if other := self._other_thing(claim):
+                yield ReplyFinding(CHECK, sentence.raw[:200], f"no such call was about {other}")
+                return
         if acts := {claim.verb for claim in claims} & self.verbs:
             yield from self._other_record(sentence)
             money = not acts.isdisjoint(_MONEY_ACTS)
@@ -247,8 +256,8 @@ class ActClaims:
 
     @cached_property
     def _golds_stems(self) -> frozenset[str]:
-        """The acts that gold claims as well."""
-        said = (one for text in self.gold for one in sentences(text))
+        """The acts that gold claims as well, where it has done what this rollout did."""
+        said = (one for text in self.gold if self.as_gold for one in sentences(text))
         return frozenset(claim.verb for one in said for claim in self._claimed(one))
 
     @cached_property
@@ -293,7 +302,7 @@ class ActClaims:
         seen = self._seen.stems
         if claim.kind == "perfect" and kin & self._seen.told:
             return not claim.content or bool(claim.content & seen)
-        return claim.kind in {"past", "noun"} and bool(kin & seen)
+        return claim.kind in {"past", "noun", "item"} and bool(kin & seen)
 
     def _another_thing(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason where the claim is about what a tool acts on that no call used, or comes on
@@ -311,6 +320,29 @@ class ActClaims:
             if base_form(verb) == claim.verb and new:
                 return f"no call of {name} was made"
         return ""
+
+    def _other_thing(self, claim: _Claim) -> str:
+        """What a claim names where the calls that did such a thing were about others like it: a
+        value of a list that has theirs, or of an argument that they have too.
+        """
+        kin = _VERBS.get(claim.verb, frozenset({claim.verb}))
+        calls = [c for c in self.calls if base_form(c.name.lower().split("_")[0]) in kin]
+        own = set(_texts_of(calls))
+        spoken = Spoken(claim.clause)
+        for column in self._columns if own else ():
+            right = column & own
+            if right and not any(map(spoken.holds, right)):
+                for other in sorted(column - own):
+                    if len(other) > 3 and spoken.holds(other):
+                        return other
+        return ""
+
+    @cached_property
+    def _columns(self) -> Sequence[set[str]]:
+        """Texts of one kind: of a column of a list in a result, or of an argument of the calls."""
+        results = [call.result.payload() for call in self.every if call.result is not None]
+        given = {name for call in self.calls for name in call.arguments or ()}
+        return [*columns(results), *(set(_texts_of(self.calls, name)) for name in sorted(given))]
 
     def _other_record(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Ids that the sentence names, none of which the calls were about."""
@@ -425,6 +457,14 @@ class ActClaims:
     @cached_property
     def _arguments(self) -> Material:
         return Material((), [call.arguments for call in self.calls])
+
+
+def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:
+    """The texts in the arguments of calls; with a name, only in arguments called so."""
+    for call in calls:
+        for key, value in (call.arguments or {}).items():
+            if isinstance(value, str) and name in {"", key}:
+                yield value
 
 
 def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:

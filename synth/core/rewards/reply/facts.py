@@ -24,6 +24,7 @@ from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, squeeze
 from synth.core.rewards.reply.sentences import AgentSentence, base_form
 from synth.core.types.reply import Fact
+from synth.evidence import CallRecord
 
 MISSING = "output not said"
 MISPLACED = "value in the wrong place"
@@ -302,9 +303,9 @@ def _unheard(
 
 def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     """The values of the same columns as the right ones, and no part of one of them."""
-    columns = [column - right for column in _columns(results) if right & column]
+    like = [column - right for column in columns(results) if right & column]
     longer = [item.lower() for item in right]
-    every = sorted(set[str]().union(*columns))
+    every = sorted(set[str]().union(*like))
     return [
         value
         for value in every
@@ -317,18 +318,18 @@ _LAST = re.compile(r"(?:\band|,|^\s*[-*\u2022])\s+[^\W\d_]{4,}[.!]?\s*$")
 _BULLET = re.compile(r"\s*[-*\u2022|]")
 
 
-def _columns(results: Sequence[Any]) -> Iterator[set[str]]:
+def columns(results: Sequence[Any]) -> Iterator[set[str]]:
     """The texts and keys under each name of the rows of lists in results."""
     for result in results:
         if isinstance(result, Mapping):
-            yield from _columns(list(cast("Mapping[str, Any]", result).values()))
+            yield from columns(list(cast("Mapping[str, Any]", result).values()))
         elif isinstance(result, (list, tuple)):
             rows = cast("Sequence[Any]", result)
             maps = [cast("Mapping[str, Any]", row) for row in rows if isinstance(row, Mapping)]
             yield from _names_by_column(maps)
             yield {item for item in rows if isinstance(item, str)}
-            yield from _columns([value for row in maps for value in row.values()])
-            yield from _columns([row for row in rows if not isinstance(row, Mapping)])
+            yield from columns([value for row in maps for value in row.values()])
+            yield from columns([row for row in rows if not isinstance(row, Mapping)])
 
 
 def _names_by_column(rows: Sequence[Mapping[str, Any]]) -> Iterator[set[str]]:
@@ -346,26 +347,29 @@ def beside_another(
     sentences: Sequence[str], gold: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
 ) -> Iterator[ReplyFinding]:
     """Due values that stand beside another thing of the same kind than in gold's words."""
-    due = [form for fact in facts for form in fact.forms if _is_scalar(form)]
+    due = [form for fact in facts for form in fact.scalars]
     if not due:
         return
-    columns = [column for column in _columns(results) if 1 < len(column) <= 200]
+    kinds = [column for column in columns(results) if 1 < len(column) <= 200]
     said = [Spoken(sentence) for sentence in sentences]
     for text in re.split(r"\n|(?<=[.!?])\s+", "\n".join(gold)):
         right = Spoken(text)
         held = [value for value in due if right.holds(value)]
         beside = [one for one in said if any(map(one.holds, held))]
         if beside:
-            yield from _beside_others(right, held, beside, columns)
+            owners = _owners(results, held)
+            for thing, column in _things(right, kinds, held):
+                yield from _beside(beside, thing, column - owners)
 
 
-def _beside_others(
-    right: Spoken, held: Sequence[Any], beside: Sequence[Spoken], columns: Sequence[set[str]]
-) -> Iterator[ReplyFinding]:
-    for column in columns:
+def _things(
+    right: Spoken, kinds: Sequence[set[str]], held: Sequence[Any]
+) -> Iterator[tuple[str, set[str]]]:
+    """The only thing of its column that a text names, besides the values in it, and the column."""
+    for column in kinds:
         things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
         if len(things) == 1 and not things & set(map(str, held)):
-            yield from _beside(beside, things.pop(), column)
+            yield things.pop(), column
 
 
 def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[ReplyFinding]:
@@ -379,17 +383,33 @@ def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[Re
 
 
 def beside_another_row(
-    said: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
+    said: Sequence[str], facts: Sequence[Fact], calls: Sequence[CallRecord]
 ) -> Iterator[ReplyFinding]:
     """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
-    63 went to the card, and 50 to the gift card.
+    63 went to the card, and 50 to the gift card. What several calls of a tool looked up are rows.
     """
     due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
-    for by_name in _by_name(results) if amounts else ():
+    results = [call.result.payload() for call in calls if call.result is not None]
+    for by_name in (*_by_name(results), *_looked_up(calls)) if amounts else ():
         for clause, values in amounts:
             yield from _of_another(clause, values, by_name)
+
+
+def _looked_up(calls: Sequence[CallRecord]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """The results of each tool that was called with one argument, by what it asked for: "item 29"
+    for ``get_invoice_item(29)``.
+    """
+    found = dict[str, dict[str, Mapping[str, Any]]]()
+    for call in calls:
+        asked = [*(call.arguments or {}).values()]
+        row = call.result.payload() if call.result is not None and call.read_only else None
+        if len(asked) == 1 and isinstance(row, Mapping):
+            noun = f"{call.name.rpartition('_')[2]} " if isinstance(asked[0], int) else ""
+            rows = found.setdefault(call.name, {})
+            rows[f"{noun}{asked[0]}"] = cast("Mapping[str, Any]", row)
+    yield from (rows for rows in found.values() if len(rows) > 1)
 
 
 def _by_name(results: Sequence[Any]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
@@ -430,8 +450,12 @@ def _has(row: Mapping[str, Any], amount: str) -> bool:
     return any(str(cell) == amount or cell == Decimal(amount) * 100 for cell in row.values())
 
 
-def _is_scalar(form: object) -> bool:
-    return isinstance(form, (int, float, str)) and not isinstance(form, bool)
+def _owners(results: Sequence[Any], values: Sequence[Any]) -> set[str]:
+    """The cells of the rows that have one of some numbers."""
+    numbers = [str(one) for one in values if re.fullmatch(r"\d+(\.\d+)?", str(one))]
+    rows = [row for some in _rows(results) for row in some]
+    found = [row for row in rows if any(_has(row, one) for one in numbers)]
+    return {str(cell) for row in found for cell in row.values()}
 
 
 def _is_value(text: str) -> bool:

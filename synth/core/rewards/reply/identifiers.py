@@ -24,6 +24,7 @@ _PHONE = re.compile(r"(?<![\w$€£.,#-])(?:\+|\(|00)?\d(?:[\d ()./-]{5,16})\d(?
 _STREET = re.compile(
     r"\b\d{1,5} (?:[A-Z][\w'.-]+ ){1,3}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Boulevard"
     r"|Blvd|Way|Court|Square)\b"
+    r"|\b[A-Z]\w+(?: \w+){0,2} \d{1,4}[a-z]?(?=,? \d{4,5} [A-Z])"
 )
 _TOKEN = re.compile(r"(?<![\w@./:$€£-])#?(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![\w@])")
 _NAMED = re.compile(

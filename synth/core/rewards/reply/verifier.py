@@ -40,7 +40,7 @@ from synth.core.rewards.reply.identifiers import unknown_identifiers
 from synth.core.rewards.reply.outcome import GENERAL, untold
 from synth.core.rewards.reply.secrets import asked_secrets
 from synth.core.rewards.reply.sentences import AgentSentence, is_past, sentences, visible
-from synth.core.types.reply import GoldReply
+from synth.core.types.reply import Fact, GoldReply
 from synth.errors import ConfigProblems
 from synth.evidence import Evidence, Utterance, Verifier
 from synth.verdict import Verdict
@@ -102,7 +102,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-28.1"
+RULES = "2026-11-28.2"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -234,6 +234,11 @@ class Judgement:
         asked = [one.raw for text in self.gold.said for one in sentences(text) if one.asks]
         return Material([self.evidence.task.system, *asked])
 
+    @property
+    def _answer(self) -> Mapping[str, Any]:
+        end = self.evidence.task.end
+        return {} if end is None else end.answer or {}
+
     @cached_property
     def _golds_end(self) -> bool:
         end = self.evidence.task.end
@@ -245,7 +250,8 @@ class Judgement:
         writers = frozenset(name for one in self.requests for name in one.writers)
         made = made_calls(self.requests)
         verbs = _described(self.evidence.tools_json)
-        claims = ActClaims(made, every, writers, self.given, self.golds, verbs)
+        done = self._golds_end or bool(self.evidence.task.rules.alternatives)
+        claims = ActClaims(made, every, writers, self.given, self.golds, verbs, as_gold=done)
         for text in self.standing:
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
@@ -263,27 +269,22 @@ class Judgement:
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
         yield from hundredfold(self.spoken, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
-        yield from not_closed(self.spoken, gold.must, results, self.given)
+        listed = [Fact(name, (value,)) for name, value in self._answer.items()]
+        yield from not_closed(self.spoken, [*gold.must, *listed], results, self.given)
         yield from beside_another(said, gold.said, gold.must, results)
-        yield from beside_another_row(said, [*gold.must, *gold.facts], results)
+        yield from beside_another_row(said, [*gold.must, *gold.facts], self.evidence.calls)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
-        facts += [
-            str(form)
-            for fact in (*gold.must, *gold.facts)
-            for form in fact.forms[:1]
-            if isinstance(form, (int, float, str)) and not isinstance(form, bool)
-        ]
+        facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
     def _outcomes(self) -> Iterator[ReplyFinding]:
         """Other values of an answer's enum, said plainly in the place of the right one."""
-        task = self.evidence.task
-        answer = {} if task.end is None else task.end.answer or {}
-        properties: Mapping[str, Mapping[str, Any]] = (task.answer or {}).get("properties", {})
+        schema = self.evidence.task.answer or {}
+        properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
         for name, spec in properties.items():
-            right = answer.get(name)
+            right = self._answer.get(name)
             if not isinstance(right, str) or self.spoken.holds(right):
                 continue
             for other in map(str, spec.get("enum", ())):
