@@ -218,7 +218,7 @@ _SHORT = {
     "lname": "last name",
 }
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
-_BOUNDS = {"max": "maximum", "min": "minimum"}
+_BOUNDS = frozenset({"max", "min"})
 _UNITS = {
     **{unit: unit for unit in ("seconds", "milliseconds", "minutes", "bytes", "cents")},
     "km": "kilometres",
@@ -293,7 +293,7 @@ def _said(words: Sequence[str]) -> str:
     elif words[0] in _COUNTS and len(words) > 1 and is_plural(last):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
-        first = [_BOUNDS[words[0]], "number", "of", *first[1:]]
+        first = [first[0], "number", "of", *first[1:]]
     elif last in _UNITS and (first or last in _MEASURED):
         first, last = [*(first or [_MEASURED[last]]), "in"], _UNITS[last]
     return " ".join([*first, last])

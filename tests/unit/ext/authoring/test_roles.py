@@ -185,7 +185,7 @@ def test_bounds_of_numbers_are_said_whole():
     assert [*words.values()] == [
         "maximum number of connections",
         "maximum number of connections per user",
-        "max age",
+        "maximum age",
         "name",
     ]
 
