@@ -343,45 +343,6 @@ def _is_name(column: str, value: object) -> bool:
     return isinstance(value, str) or (key and isinstance(value, int))
 
 
-def beside_another(
-    sentences: Sequence[str], gold: Sequence[str], facts: Sequence[Fact], results: Sequence[Any]
-) -> Iterator[ReplyFinding]:
-    """Due values that stand beside another thing of the same kind than in gold's words."""
-    due = [form for fact in facts for form in fact.scalars]
-    if not due:
-        return
-    kinds = [column for column in columns(results) if 1 < len(column) <= 200]
-    said = [Spoken(sentence) for sentence in sentences]
-    for text in re.split(r"\n|(?<=[.!?])\s+", "\n".join(gold)):
-        right = Spoken(text)
-        held = [value for value in due if right.holds(value)]
-        beside = [one for one in said if any(map(one.holds, held))]
-        if beside:
-            owners = _owners(results, held)
-            for thing, column in _things(right, kinds, held):
-                yield from _beside(beside, thing, column - owners)
-
-
-def _things(
-    right: Spoken, kinds: Sequence[set[str]], held: Sequence[Any]
-) -> Iterator[tuple[str, set[str]]]:
-    """The only thing of its column that a text names, besides the values in it, and the column."""
-    for column in kinds:
-        things = {thing for thing in column if len(thing) > 3 and right.holds(thing)}
-        if len(things) == 1 and not things & set(map(str, held)):
-            yield things.pop(), column
-
-
-def _beside(said: Sequence[Spoken], thing: str, others: set[str]) -> Iterator[ReplyFinding]:
-    """Sentences that name another thing than the right one."""
-    names = [name for name in sorted(others - {thing}) if len(name) > 3 and not _is_value(name)]
-    for one in said:
-        other = None if one.holds(thing) else next(filter(one.holds, names), None)
-        if other is not None:
-            why = f"it belongs to {thing!r}, not to {other!r}"
-            yield ReplyFinding(MISPLACED, one.text[:200], why)
-
-
 def beside_another_row(
     said: Sequence[str], facts: Sequence[Fact], calls: Sequence[CallRecord]
 ) -> Iterator[ReplyFinding]:
@@ -448,15 +409,3 @@ def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
 def _has(row: Mapping[str, Any], amount: str) -> bool:
     """True if a cell is the amount, or its hundredfold."""
     return any(str(cell) == amount or cell == Decimal(amount) * 100 for cell in row.values())
-
-
-def _owners(results: Sequence[Any], values: Sequence[Any]) -> set[str]:
-    """The cells of the rows that have one of some numbers."""
-    numbers = [str(one) for one in values if re.fullmatch(r"\d+(\.\d+)?", str(one))]
-    rows = [row for some in _rows(results) for row in some]
-    found = [row for row in rows if any(_has(row, one) for one in numbers)]
-    return {str(cell) for row in found for cell in row.values()}
-
-
-def _is_value(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None or _DAY.match(text) is not None

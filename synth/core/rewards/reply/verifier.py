@@ -25,7 +25,6 @@ from synth.core.rewards.reply.facts import (
     MISPLACED,
     MISSING,
     Spoken,
-    beside_another,
     beside_another_row,
     exchanged,
     hundredfold,
@@ -271,7 +270,6 @@ class Judgement:
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
         yield from not_closed(self.spoken, [*gold.must, *listed], results, self.given)
-        yield from beside_another(said, gold.said, gold.must, results)
         yield from beside_another_row(said, [*gold.must, *gold.facts], self.evidence.calls)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
