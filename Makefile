@@ -1,4 +1,4 @@
-.PHONY: check fix test test-all test-long test-debian13 test-mysql train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
+.PHONY: check fix test test-all test-long test-trixie test-sid test-mysql train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -24,9 +24,9 @@ test:
 test-all:
 	$(RUN) pytest -n 3 --dist loadfile --no-loadscope-reorder
 
-# The quick tests on Debian 13 with Python 3.13; wants root and debootstrap.
-test-debian13:
-	.ci/debian13
+# The quick tests on Debian 13 (Python 3.13) and on sid (3.14); wants root and debootstrap.
+test-trixie test-sid: test-%:
+	.ci/debian $*
 
 # The tests of attached databases on MySQL; wants root and debootstrap.
 test-mysql:

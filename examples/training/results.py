@@ -11,7 +11,13 @@ from plan import Study
 
 from synth.core.dataset.reader import Dataset
 from synth.core.report.compare import read_samples
-from synth.core.report.rates import PassTally, difference_interval, sign_flip_p
+from synth.core.report.rates import (
+    POINTS,
+    PassTally,
+    difference_interval,
+    points,
+    sign_flip_p,
+)
 
 Solved = Mapping[str, bool]
 """Which tasks a model solved."""
@@ -131,13 +137,13 @@ def _page(document: Mapping[str, Any]) -> Iterable[str]:
         yield f"{named} {rate} | {_span(one['interval'])} | {seeds} |"
     yield from (
         "",
-        "| before | after | held out | tasks | difference | 95% | p |",
+        f"| before | after | held out | tasks | {POINTS} | 95% | p |",
         "|---" * 7 + "|",
     )
     for one in document["pairs"]:
         named = f"| {one['before']} | {one['after']} | {one['on']} | {one['tasks']} |"
-        p, difference = f"{one['p_value']:.2g}", f"{one['difference']:+.1%}"
-        yield f"{named} {difference} | {_span(one['interval'])} | {p} |"
+        span = "-" if one["interval"] is None else " to ".join(map(points, one["interval"]))
+        yield f"{named} {points(one['difference'])} | {span} | {one['p_value']:.2g} |"
     if document["missing"]:
         yield from ("", f"Not evaluated yet: {', '.join(document['missing'])}.")
 

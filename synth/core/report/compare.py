@@ -10,10 +10,13 @@ from typing import Any
 
 from synth.core.dataset.reader import Dataset
 from synth.core.report.rates import (
+    POINTS,
     SHOWN,
     Interval,
     PassTally,
     difference_interval,
+    points,
+    points_between,
     sign_flip_p,
     spread_of,
 )
@@ -224,7 +227,7 @@ def show_comparison(
         families.sort(key=lambda part: -abs(part["difference"] or 0))
         families = families[:SHOWN]
     screen.heading("Families")
-    header = ("family", "pairs", "A", "B", "difference", "95%", "p", "gained", "lost")
+    header = ("family", "pairs", "A", "B", POINTS, "95%", "p", "gained", "lost")
     rows = [_row(part["family"], part) for part in families]
     screen.table(header, [*rows, _row("all", document)], right=range(1, len(header)))
     say_hidden(screen, len(document["families"]) - len(families))
@@ -271,11 +274,11 @@ def _verdict(document: Mapping[str, Any]) -> str:
     pairs, p_value = document["pairs"], document["p_value"]
     if not pairs:
         return "no pair has a score on both sides"
-    difference, interval = document["difference"], document["interval"]
-    text = f"B passes {difference:+.1%} of {pairs} pairs"
+    interval = document["interval"]
+    text = f"B's rate less A's: {points(document['difference'])} points over {pairs} pairs"
     if interval is None:
         text += " (no interval: all tasks differ alike)"
-    elif spread := spread_of(interval, pairs, sign="+"):
+    elif spread := points_between(interval, pairs):
         text += f" ({spread})"
     text += f", p = {p_value:.3g}"
     return text + (": no clear difference" if p_value >= 0.05 else "")
@@ -285,9 +288,9 @@ def _row(name: str, part: Mapping[str, Any]) -> tuple[str, ...]:
     pairs = part["both_passed"] + part["gained"] + part["lost"] + part["both_failed"]
     if not pairs:
         return (name, "0", *["-"] * 7)
-    spread = spread_of(part["interval"], pairs, 0, "+") or "-"
+    spread = points_between(part["interval"], pairs) or "-"
     rates = (f"{rate:.1%}" for rate in part["rates"])
-    tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
+    tested = (points(part["difference"]), spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), *rates, *tested, str(part["gained"]), str(part["lost"]))
 
 

@@ -49,12 +49,28 @@ def wilson(passed: float, count: float) -> Interval:
     return Interval(low, high)
 
 
-def spread_of(interval: Sequence[float] | None, tasks: int, digits: int = 1, sign: str = "") -> str:
+def spread_of(interval: Sequence[float] | None, tasks: int, digits: int = 1) -> str:
     """An interval such as ``21% to 100%``; empty where so few tasks say nothing."""
     if interval is None or tasks < TELLING:
         return ""
     low, high = interval
-    return f"{low:{sign}.{digits}%} to {high:{sign}.{digits}%}"
+    return f"{low:.{digits}%} to {high:.{digits}%}"
+
+
+def points(difference: float) -> str:
+    """A difference of two shares in percentage points, such as ``+12.5``."""
+    return f"{100 * difference:+.1f}"
+
+
+POINTS = "difference (points)"
+"""Heading of a column of :func:`points`."""
+
+
+def points_between(interval: Sequence[float] | None, pairs: int) -> str:
+    """An interval of a difference, such as ``+2.1 to +22.9``; empty where so few pairs say
+    nothing.
+    """
+    return "" if interval is None or pairs < TELLING else " to ".join(map(points, interval))
 
 
 def effective_count(tasks: Sequence[tuple[int, int]]) -> float:

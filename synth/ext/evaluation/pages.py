@@ -11,7 +11,14 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import table
 from synth.core.report.compare import Sample, count_failures, other_world, read_samples
-from synth.core.report.rates import SHOWN, PassTally, spread_of
+from synth.core.report.rates import (
+    POINTS,
+    SHOWN,
+    PassTally,
+    points,
+    points_between,
+    spread_of,
+)
 from synth.core.report.summary import held_out_of, phrasing_kind, summarize
 from synth.core.report.table import APART, rows_apart
 from synth.core.types.phrasings import HeldOutPhrasings
@@ -128,7 +135,7 @@ def comparison_page(document: Figures) -> str:
     """
     before, after = document["runs"]
     rows = [_pair("all", document), *(_pair(part["family"], part) for part in document["families"])]
-    header = ("family", "pairs", "before", "after", "difference", "95%", "p")
+    header = ("family", "pairs", "before", "after", POINTS, "95%", "p")
     return _page(
         [
             "# Before and after",
@@ -275,8 +282,8 @@ def _pair(name: str, part: Figures) -> tuple[str, ...]:
     if not pairs:
         return name, "0", "", "", "", "", ""
     before, after = part["rates"]
-    spread = spread_of(part["interval"], pairs, sign="+")
-    tested = (f"{part['difference']:+.1%}", spread, f"{part['p_value']:.3g}")
+    spread = points_between(part["interval"], pairs)
+    tested = (points(part["difference"]), spread, f"{part['p_value']:.3g}")
     return (name, str(pairs), f"{before:.1%}", f"{after:.1%}", *tested)
 
 

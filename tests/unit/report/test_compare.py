@@ -66,14 +66,13 @@ def test_pairs_are_samples_of_the_same_task(runs):
 def test_the_comparison_is_printed_lost_samples_first(runs, capsys):
     assert main(["--compare", *map(str, runs)]) == 0
     out = capsys.readouterr().out
-    assert "B passes +25.0% of 4 pairs" in out
-    assert "no clear difference" in out
+    assert "B's rate less A's: +25.0 points over 4 pairs, p = 1: no clear difference" in out
     assert "1 samples only in A are left out" in out
     flips = [line.split()[0] for line in out.partition("Flipped (3)")[2].splitlines()[2:5]]
     assert flips == ["lost", "gained", "gained"]
     assert "state: missing: loans" in out
     last = [line.strip() for line in out.splitlines()[-4:]]
-    assert last[0].startswith("B passes +25.0% of 4 pairs")
+    assert last[0].startswith("B's rate less A's: +25.0 points")
     assert last[-1] == f"synth view {runs[0]} {runs[1]}"
 
 
@@ -83,7 +82,7 @@ def test_pairs_that_all_differ_alike_have_no_interval(tmp_path: Path, capsys):
     write_run(tmp_path / "b", [sample(n, name, 0, True) for n, name in enumerate(names)])
     assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     out = capsys.readouterr().out
-    assert "B passes +100.0% of 5 pairs (no interval: all tasks differ alike), p = " in out
+    assert "+100.0 points over 5 pairs (no interval: all tasks differ alike), p = " in out
     assert "note:" not in out
 
 

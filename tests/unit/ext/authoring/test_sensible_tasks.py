@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -53,12 +54,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> NewWorld:
 def grounds(made: NewWorld, family: str, slot: str) -> set[object]:
     """The values of a slot in all tasks of a family."""
     body = next(draft.body for draft in made.drafts if draft.id == family)
-    db = sqlite3.connect(":memory:")
-    db.create_function("CONCAT", -1, lambda *parts: "".join(map(str, parts)))
-    db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
-    found = db.execute(body["ground"]["sql"])  # pyright: ignore
-    place = [column[0] for column in found.description].index(slot)
-    return {row[place] for row in found}
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.create_function("CONCAT", -1, lambda *parts: "".join(map(str, parts)))
+        db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+        found = db.execute(body["ground"]["sql"])  # pyright: ignore
+        place = [column[0] for column in found.description].index(slot)
+        return {row[place] for row in found}
 
 
 def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):

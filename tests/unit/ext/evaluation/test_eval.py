@@ -36,7 +36,7 @@ def test_a_world_is_played_in_the_universes_named_and_reported(evaluated: Path, 
     out = evaluated.parent / "lift"
     assert main(["--compare", str(evaluated), str(evaluated), "--out", str(out)]) == 0
     assert "no clear difference" in capsys.readouterr().out
-    assert "| all | 8 | 100.0% | 100.0% | +0.0% |" in (out / "compare.md").read_text()
+    assert "| all | 8 | 100.0% | 100.0% | +0.0 |" in (out / "compare.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_before_and_after_stand_side_by_side(tmp_path: Path):
     after = [sample(index, task, 0, True, model="new") for index, task in enumerate(tasks)]
     paths = write_run(tmp_path / "a", before), write_run(tmp_path / "b", after)
     page = comparison_page(compare(*map(Dataset.open, paths)))
-    assert "| all | 6 | 0.0% | 100.0% | +100.0% |  | 0.0312 |" in page
+    assert "| all | 6 | 0.0% | 100.0% | +100.0 |  | 0.0312 |" in page
 
 
 def test_a_run_without_a_score_has_nothing_to_report(tmp_path: Path):
