@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from synth.core.report.json_output import print_document, print_json
 from synth.core.report.pager import paged
 from synth.core.report.step_values import show_step_values, step_values
 from synth.core.report.summary import summarize
-from synth.core.report.table import LISTING, show_errors, show_listing, show_summary
+from synth.core.report.table import LISTING, after_listing, show_errors, show_listing, show_summary
 from synth.core.screen import Screen
 from synth.core.screen.transcript import show_error, show_trajectory
 from synth.errors import DatasetError, OperatorError
@@ -97,12 +98,17 @@ def _inspect(options: Arguments, *, listed: bool) -> None:
         if options.suspect:
             found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
             show = resolve("synth.core.cli.suspects:show_suspects")
-            show(found, Screen(), as_json=options.json)
+            show(found, screen := Screen(), as_json=options.json)
+            if not options.json:
+                screen.next_steps([f"synth view {shlex.join(map(str, options.path))}"])
         elif options.values:
             values = step_values(dataset)
-            print_document(
-                values, lambda screen: show_step_values(screen, values), as_json=options.json
-            )
+
+            def show_values(screen: Screen) -> None:
+                show_step_values(screen, values)
+                screen.next_steps([f"synth view {shlex.join(map(str, options.path))}"])
+
+            print_document(values, show_values, as_json=options.json)
         elif options.show is not None:
             _show(dataset, options.show, options)
         elif options.where is not None or listed:
@@ -145,7 +151,7 @@ def _follow(path: Path, *, as_json: bool) -> None:
 def _list(dataset: Dataset, options: Arguments) -> None:
     columns = _columns(options.columns) if options.columns else LISTING
     limit = ROWS if options.limit is None else options.limit
-    read = list(dict.fromkeys((*columns, "outcome")))
+    read = list(dict.fromkeys((*columns, "outcome", "trajectory_id")))
     found: Iterable[Mapping[str, object]]
     if options.where is not None:
         # in the order that the condition may ask for with ORDER BY
@@ -153,10 +159,11 @@ def _list(dataset: Dataset, options: Arguments) -> None:
     else:
         found = dataset.rows(read)
     rows: list[Mapping[str, object]] = []
-    matching = 0
+    example, matching = "", 0
     for row in found:
         if not options.failed or row["outcome"] == "failure":
             matching += 1
+            example = example or str(row["trajectory_id"])
             if not limit or matching <= limit:
                 rows.append({name: row[name] for name in columns})
     document: dict[str, object] = {"matching": matching, "rows": rows}
@@ -166,8 +173,16 @@ def _list(dataset: Dataset, options: Arguments) -> None:
         document["errors"] = broken
 
     def show(screen: Screen) -> None:
-        show_listing(screen, rows, columns, matching)
+        show_listing(screen, rows, columns)
         show_errors(screen, broken, limit)
+        text = f"{matching:,} of {dataset.count:,} rows{' failed' * options.failed}"
+        listed = "" if len(rows) == matching else f" ({len(rows):,} listed; --limit 0 lists all)"
+        screen.line()
+        text += listed + f", {len(broken):,} rollouts broke" * bool(broken)
+        screen.line(text, "bold")
+        first = example or (str(broken[0]["job_index"]) if broken else "")
+        again = dataset.status != "running" and not all(one["terminal"] for one in broken)
+        screen.next_steps(after_listing(options.path, first, resumable=again))
 
     print_document(document, show, as_json=options.json)
 

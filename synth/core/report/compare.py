@@ -249,8 +249,7 @@ def show_comparison(
             screen.line(f"{document[key]} {what} are left out", "yellow")
     screen.line(_verdict(document), "bold")
     both = shlex.join(side["path"] for side in document["runs"])
-    screen.heading("Next")
-    screen.line(f"synth view {both}", indent=2)
+    screen.next_steps([f"synth view {both}"])
 
 
 def other_world(document: Mapping[str, Any]) -> str:

@@ -101,6 +101,13 @@ def show_step_values(screen: Screen, document: Mapping[str, Any]) -> None:
     screen.table(header, rows, right=(1, 4, 5, 6, 7))
     if document["unscored"]:
         screen.line(f"{document['unscored']} branches without a score are left out", "yellow")
+    parents = len({step["parent_id"] for step in document["steps"]})
+    screen.line()
+    screen.line(
+        f"{len(document['steps']):,} states of {parents:,} rollouts, valued by"
+        f" {document['branches'] - document['unscored']:,} branches",
+        "bold",
+    )
 
 
 def _cells(step: Mapping[str, Any]) -> Sequence[str]:

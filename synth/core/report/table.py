@@ -68,9 +68,7 @@ def show_summary(screen: Screen, summary: Mapping[str, Any], *, details: bool = 
         _samples(screen, figures)
     screen.heading("Summary")
     screen.table(("", ""), [(label, text) for label, text in _overview(summary) if text])
-    screen.heading("Next")
-    for command in next_steps(summary):
-        screen.line(command, indent=2)
+    screen.next_steps(next_steps(summary))
 
 
 def _all_parts(screen: Screen, summary: Mapping[str, Any], shown: int | None) -> None:
@@ -127,11 +125,10 @@ def next_steps(summary: Mapping[str, Any]) -> list[str]:
 
 
 def show_listing(
-    screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], matching: int
+    screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
 ) -> None:
-    """Print one line per row; ``matching`` is the total number of matching rows."""
-    if not matching:
-        screen.line("no such rows", "dim")
+    """Print one line per row; nothing without any."""
+    if not rows:
         return
     header = [_REASON if name == "verdicts" and columns == LISTING else name for name in columns]
     table = [
@@ -142,8 +139,17 @@ def show_listing(
         for row in rows
     ]
     screen.columns([header, *table])
-    if matching > len(rows):
-        screen.line(f"{len(rows)} of {matching} rows; --limit 0 shows all", "dim")
+
+
+def after_listing(paths: Sequence[object], example: str, *, resumable: bool) -> list[str]:
+    """Return the commands that are useful after a listing whose first row, or rollout that broke,
+    is ``example``; empty if there is neither.
+    """
+    path = shlex.join(map(str, paths))
+    resume = [f"synth run --resume {path}"] * (resumable and len(paths) == 1)
+    if not example:
+        return [*resume, f"synth inspect {path}"]
+    return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]
 
 
 def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int) -> None:

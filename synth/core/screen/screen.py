@@ -178,6 +178,12 @@ class Screen:
         self.line()
         self.line(text, "bold")
 
+    def next_steps(self, commands: Iterable[str]) -> None:
+        """Print the end of a report: the commands that are useful after it."""
+        self.heading("Next")
+        for command in commands:
+            self.line(command, indent=2)
+
     def table(
         self,
         header: Sequence[str],

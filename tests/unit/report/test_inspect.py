@@ -133,7 +133,7 @@ def test_a_run_that_is_going_on_is_shown(tmp_path, capsys):
     assert "--resume" not in out
 
 
-def test_a_complete_run_points_to_the_export_and_one_with_errors_to_resume(tmp_path):
+def test_a_complete_run_points_to_the_export_and_one_with_errors_to_resume(tmp_path, capsys):
     done = summarize(Dataset.open(write_run(tmp_path / "a", [row(0)])))
     assert [step.split(str(tmp_path))[0] for step in next_steps(done)] == [
         "synth inspect ",
@@ -143,6 +143,8 @@ def test_a_complete_run_points_to_the_export_and_one_with_errors_to_resume(tmp_p
         tmp_path / "b", [row(0)], errors=[error_row(1, attempts=1)], status="partial"
     )
     assert next_steps(summarize(Dataset.open(broken)))[0] == f"synth run --resume {broken}"
+    assert main([str(broken), "--failed"]) == 0
+    assert f"Next\n  synth run --resume {broken}\n" in capsys.readouterr().out
 
 
 def test_a_run_without_rows(tmp_path, capsys):
@@ -153,8 +155,9 @@ def test_a_run_without_rows(tmp_path, capsys):
     assert main([str(run), "--failed"]) == 0
 
 
-def test_failed_lists_one_row_a_line_with_the_reason(inspect):
-    header, first, second, _, heading, names, *broken = inspect("--failed").splitlines()
+def test_failed_lists_one_row_a_line_with_the_reason(inspect, run):
+    lines = inspect("--failed").splitlines()
+    header, first, second, _, heading, names, *broken = lines[:8]
     assert header.split() == ["trajectory_id", "family", "reward", "stop_reason", "reason"]
     assert fields(first) == [
         failed(2)["trajectory_id"],
@@ -167,6 +170,14 @@ def test_failed_lists_one_row_a_line_with_the_reason(inspect):
     assert heading == "2 rollouts broke and have no row"
     assert names.split() == ["job_index", "family", "error_type", "message"]
     assert len(broken) == 2
+    assert lines[8:] == [
+        "",
+        "2 of 6 rows failed, 2 rollouts broke",
+        "",
+        "Next",
+        f"  synth inspect {run} --show {failed(2)['trajectory_id']}",
+        f"  synth view {run}",
+    ]
 
 
 def test_where_limit_and_columns(inspect):
@@ -178,27 +189,24 @@ def test_where_limit_and_columns(inspect):
         "--columns",
         "job_index,error_categories",
     ).splitlines()
-    assert lines[1:] == [
+    assert lines[1:5] == [
         "0          []",
         '1          ["malformed_call"]',
-        "2 of 3 rows; --limit 0 shows all",
+        "",
+        "3 of 6 rows (2 listed; --limit 0 lists all)",
     ]
-    assert len(inspect("--columns", "job_index", "--limit", "0").splitlines()) == 7
+    assert "6 of 6 rows\n" in inspect("--columns", "job_index", "--limit", "0")
     assert fields(inspect("--where", "reward is null").splitlines()[1])[2:] == [
         "finished",
         "user: the user gave the wrong date",
     ]
-    assert len(inspect("--where", "reward < 1 or true", "--failed").splitlines()) == 3
+    assert "2 of 6 rows failed\n" in inspect("--where", "reward < 1 or true", "--failed")
+    assert inspect("--limit", "2").splitlines()[0].split()[:2] == ["trajectory_id", "family"]
 
 
-def test_a_limit_alone_lists_rows(inspect):
-    lines = inspect("--limit", "2").splitlines()
-    assert lines[0].split()[:2] == ["trajectory_id", "family"]
-    assert lines[3:] == ["2 of 6 rows; --limit 0 shows all"]
-
-
-def test_a_list_without_rows_says_so(inspect):
-    assert inspect("--where", "reward > 2") == "no such rows\n"
+def test_a_list_without_rows_says_so(inspect, run):
+    shown = inspect("--where", "reward > 2")
+    assert shown == f"\n0 of 6 rows\n\nNext\n  synth inspect {run}\n"
     assert json.loads(inspect("--where", "reward > 2", "--json")) == {"matching": 0, "rows": []}
 
 

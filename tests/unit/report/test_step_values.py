@@ -60,7 +60,7 @@ def test_each_model_has_values_of_its_own_and_other_models_ends_do_not_count(tmp
 def test_without_the_parent_the_last_gain_is_unknown(tmp_path: Path, capsys):
     run = write_run(tmp_path / "run", [branch(0, 3, 1.0), branch(1, 3, 1.0)])
     assert main([str(run), "--values"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].endswith("0.34 to 1.00     -")
+    assert "0.34 to 1.00     -\n\n1 states of 1 rollouts, valued by" in capsys.readouterr().out
     assert main([str(run), "--values", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["steps"][0]["gain"] is None
 
