@@ -311,7 +311,7 @@ class Coordinator:
         for index in range(plan.tasks):
             if (proved := log.task(index)) is not None:
                 ordered.put(index, proved)
-                view.advance()
+                view.skip()
                 continue
             task = plan.task(index)
             alone = apart or index >= MOST_ROWS

@@ -164,7 +164,7 @@ def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: 
         done = subprocess.Popen(
             [*COMMAND, *words], env=os.environ | env, text=True, stdout=pipe, stderr=pipe
         )
-        wait_for_words(done, "rollouts 0/8  failed requests: ")
+        wait_for_words(done, "rollouts: 0 of 8, failed requests: ")
         told_of = True
         out, said = done.communicate()
     assert done.returncode == 0, said

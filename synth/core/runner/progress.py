@@ -155,6 +155,11 @@ class ProgressView:
         if self._bar is not None:
             self._line()
 
+    def skip(self) -> None:
+        """Count an item that an earlier session finished: it took none of this one's time."""
+        self._done += 1
+        self._start += 1
+
     def _line(self) -> None:
         if self._paused:
             return
@@ -163,7 +168,7 @@ class ProgressView:
             self._bar.update(self._task, completed=self._done, more=self._details(now))
             return
         self._console.print(
-            f"{self._label} {self._done}/{self._total}  {self._details(now)}  {self._eta(now)}",
+            f"{self._label}: {self._done:,} of {self._total:,}, {self._details(now)}, {self._left(now)}",
             highlight=False,
             soft_wrap=True,
         )
@@ -191,14 +196,17 @@ class ProgressView:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in [*self._failed.items()])
         failed = f"failed requests: {reasons}, " if reasons else ""
         if totals is None:
-            return f"{failed}{self._rate(now):.1f}/s"
+            return f"{failed}{self._rate(now):.1f} a second"
         spent = f"{totals.tokens:,} tokens, cost {totals.cost()}" if totals.tokens else "no tokens"
         if totals.cost_known and self._done > self._start:
             spent += f" of about ${totals.cost_usd / self._done * self._total:,.2f}"
         mean = totals.mean_reward()
         reward = "" if mean is None else f", mean reward {mean:.2f}"
-        return f"{failed}{totals.failed} failed{reward}, {self._rate(now):.1f} rollouts/s, {spent}"
+        return f"{failed}{totals.failed} failed{reward}, {self._rate(now):.1f} a second, {spent}"
 
-    def _eta(self, now: float) -> str:
-        rate = self._rate(now)
-        return f"ETA {(self._total - self._done) / rate:.0f} s" if rate > 0 else "ETA unknown"
+    def _left(self, now: float) -> str:
+        """The time that the rest takes at the rate so far."""
+        if (rate := self._rate(now)) <= 0:
+            return "none finished yet"
+        left = (self._total - self._done) / rate
+        return f"about {left:.0f} s left" if left < 120 else f"about {left / 60:.0f} min left"
