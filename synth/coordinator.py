@@ -146,7 +146,7 @@ class Coordinator:
         runtime = make_runtime(self.spec.runtime)
         try:
             self._interrupts.listen()
-            with Waiting(runtime.announce(self.setup), self.console):
+            with Waiting(runtime.announce(self.setup), self.console, "starting"):
                 await runtime.open(self.setup)
             self._interrupts.listen()  # Ray replaces our handler of SIGTERM with its own
             if self._interrupts.received:  # somebody swallowed it, as a destructor does

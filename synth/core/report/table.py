@@ -124,9 +124,7 @@ def next_steps(summary: Mapping[str, Any]) -> list[str]:
     return steps or [f"synth inspect {path}"]
 
 
-def show_listing(
-    screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
-) -> None:
+def show_listing(screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """Print one line per row; nothing without any."""
     if not rows:
         return

@@ -59,11 +59,11 @@ class Waiting:
     """Context manager that says on standard error what goes on, and that it still does.
 
     A terminal shows a spinner that is gone at the end; elsewhere there is a line at first and one
-    every few seconds.
+    every few seconds, which begins with ``still`` if it is given.
     """
 
-    def __init__(self, what: str, console: Console) -> None:
-        self._what, self._console = what, console
+    def __init__(self, what: str, console: Console, still: str = "") -> None:
+        self._what, self._console, self._still = what, console, still or what
         self._began = time.monotonic()
         self._ticker = _Ticker(self._line)
         self._status: Status | None = None
@@ -89,7 +89,7 @@ class Waiting:
 
     def _line(self) -> None:
         self._console.print(
-            f"{self._what}: {time.monotonic() - self._began:.0f} s",
+            f"{self._still}: {time.monotonic() - self._began:.0f} s",
             highlight=False,
             markup=False,
             soft_wrap=True,
@@ -168,7 +168,7 @@ class ProgressView:
             self._bar.update(self._task, completed=self._done, more=self._details(now))
             return
         self._console.print(
-            f"{self._label}: {self._done:,} of {self._total:,}, {self._details(now)}, {self._left(now)}",
+            f"{self._label}: {self._done:,} of {self._total:,}, {self._details(now)}{self._left(now)}",
             highlight=False,
             soft_wrap=True,
         )
@@ -195,18 +195,19 @@ class ProgressView:
         totals = self._totals
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in [*self._failed.items()])
         failed = f"failed requests: {reasons}, " if reasons else ""
+        speed = f"{self._rate(now):.1f} a second" if self._done > self._start else "none finished"
         if totals is None:
-            return f"{failed}{self._rate(now):.1f} a second"
+            return f"{failed}{speed}"
         spent = f"{totals.tokens:,} tokens, cost {totals.cost()}" if totals.tokens else "no tokens"
         if totals.cost_known and self._done > self._start:
             spent += f" of about ${totals.cost_usd / self._done * self._total:,.2f}"
         mean = totals.mean_reward()
         reward = "" if mean is None else f", mean reward {mean:.2f}"
-        return f"{failed}{totals.failed} failed{reward}, {self._rate(now):.1f} a second, {spent}"
+        return f"{failed}{totals.failed} failed{reward}, {speed}, {spent}"
 
     def _left(self, now: float) -> str:
         """The time that the rest takes at the rate so far."""
         if (rate := self._rate(now)) <= 0:
-            return "none finished yet"
+            return ""
         left = (self._total - self._done) / rate
-        return f"about {left:.0f} s left" if left < 120 else f"about {left / 60:.0f} min left"
+        return f", about {left:.0f} s left" if left < 120 else f", about {left / 60:.0f} min left"

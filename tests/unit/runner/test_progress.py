@@ -26,11 +26,11 @@ def lines(console: Console) -> list[str]:
 
 
 def test_waiting_speaks_at_once_and_again_while_this_thread_is_busy(console: Console):
-    with Waiting("starting Ray", console):
-        assert lines(console) == ["starting Ray"]
+    with Waiting("on Ray: about 44 s", console, "starting"):
+        assert lines(console) == ["on Ray: about 44 s"]
         time.sleep(0.3)  # as a blocking call does
     assert len(lines(console)) >= 3
-    assert lines(console)[1] == "starting Ray: 0 s"
+    assert lines(console)[1] == "starting: 0 s"
     count = len(lines(console))
     time.sleep(0.15)
     assert len(lines(console)) == count
@@ -68,7 +68,7 @@ def test_the_time_left_follows_from_what_this_session_did(console: Console):
     view.advance()
     view._line()
     assert lines(console) == [
-        "proving: 1,200 of 2,400, 0.0 a second, none finished yet",
+        "proving: 1,200 of 2,400, none finished",
         "proving: 1,201 of 2,400, 0.1 a second, about 200 min left",
     ]
 
