@@ -231,6 +231,6 @@ def test_the_site_is_built_without_a_warning():
     assert not any('class="mermaid"' in text for text in texts), "a script of another server"
     config = (pages / "reference" / "config.html").read_text("utf-8")
     assert "agent.compaction.context_window" in config
-    assert "Make a dataset, or go on with one." in (pages / "reference" / "python.html").read_text(
-        "utf-8"
-    )
+    python = (pages / "reference" / "python.html").read_text("utf-8")
+    assert "Make a dataset, or go on with one." in python
+    assert re.search(r"<h2[^>]*>\W*(?:<[^>]*>)*\W*synth\.run\W", python)

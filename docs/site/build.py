@@ -118,12 +118,13 @@ class Stage:
         return text.replace("paths: [.]", "paths: [..]").replace("docs/site/", "../docs/site/")
 
     def write(self) -> None:
-        """Write the stage, with the pictures of docs/."""
+        """Write the stage, with the style sheet and the pictures of docs/."""
         shutil.rmtree(STAGE, ignore_errors=True)
         for place, text in self.pages.items():
             file = STAGE / place
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
+        shutil.copyfile(DOCS / "site" / "tables.css", STAGE / "tables.css")
         for picture in [*DOCS.rglob("*.svg"), *DOCS.rglob("*.png")]:
             file = STAGE / picture.relative_to(DOCS)
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -224,7 +224,7 @@ def python_page() -> str:
         found = getattr(synth, name)
         options = "show_root_heading: true\n      show_root_toc_entry: true\n      heading_level: 2"
         path = f"{found.__module__}.{found.__qualname__}"
-        parts.append(f"::: {path}\n    options:\n      {options}")
+        parts.append(f"::: {path}\n    options:\n      heading: synth.{name}\n      {options}")
     return "\n\n".join(parts) + "\n"
 
 

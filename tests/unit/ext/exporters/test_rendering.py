@@ -196,7 +196,7 @@ def test_a_template_cannot_reach_python():
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("{{ 1 // 0 }}", "mine does not render it: integer division or modulo by zero"),
+        ("{{ 1 / 0 }}", "mine does not render it: division by zero"),
         ("{{ 10.0 ** 999 }}", "mine does not render it: .*"),
         ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "mine does not render it: .*recursion"),
     ],
