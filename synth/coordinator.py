@@ -311,7 +311,7 @@ class Coordinator:
         for index in range(plan.tasks):
             if (proved := log.task(index)) is not None:
                 ordered.put(index, proved)
-                view.skip()
+                view.advance(earlier=True)
                 continue
             task = plan.task(index)
             alone = apart or index >= MOST_ROWS
@@ -349,10 +349,10 @@ class Coordinator:
             open_jobs.add(index)
             return True
 
-        def sink(delivery: Delivery) -> None:
+        def sink(delivery: Delivery, *, earlier: bool = False) -> None:
             open_jobs.discard(delivery.index)
             self._take(delivery, tasks)
-            view.advance(self.totals)
+            view.advance(self.totals, earlier=earlier)
 
         done = plan.jobs - self.writer.progress.waiting
         self._check_budgets()
@@ -360,7 +360,7 @@ class Coordinator:
         with ProgressView("rollouts", plan.jobs, done, self.console, failed) as view:
             for delivery in log.rows():
                 if self.writer.is_waiting(job := delivery.index * plan.samples):
-                    sink(replace(delivery, index=job))
+                    sink(replace(delivery, index=job), earlier=True)
                 await asyncio.sleep(0)
                 if self.stop.now:
                     return

@@ -1,4 +1,4 @@
-"""The dispatcher: help, errors as one message, exit codes, and how light it is."""
+"""The dispatcher: help, errors as one message, exit codes."""
 
 import os
 import re
@@ -16,8 +16,6 @@ from synth import __main__ as program
 from synth.__main__ import COMMANDS, CORE, EXTRAS, main
 from synth.errors import ConfigProblems, DatasetError, ModelAuthError, OperatorError, TaskError
 from tests.sample_rows import row, write_run
-
-HEAVY = ("hydra", "omegaconf", "ray", "openai", "pyarrow", "sqlalchemy", "duckdb")
 
 
 def synth(*words, **options):
@@ -113,16 +111,6 @@ def test_a_command_of_another_package_is_named_by_its_path(command, capsys):
 def test_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("synth 0.")
-
-
-def test_help_imports_nothing_heavy():
-    """Nothing that takes long to import is loaded before a command asks for it."""
-    code = (
-        "import sys; from synth.__main__ import main; main(['--help']); "
-        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize("words", [("export", "--to", "trl-sft"), ("inspect",)])

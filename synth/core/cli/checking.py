@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -71,14 +72,22 @@ def check(arguments: Arguments) -> int:
     started = time.monotonic()
     workers = arguments.workers or os.cpu_count() or 1
     said = f"proving the families of {world.name}"
+    begun = None if arguments.json else _say_count
     with nullcontext() if arguments.json else screen.working(said):
-        report = check_world(world.path, options, done, workers, cache)
+        report = check_world(world.path, options, done, workers, cache, begun)
     if arguments.json:
         _dump(world, options, report)
     else:
         names = None if options.families is None else list(options.families)
         _conclude(world, names, report, time.monotonic() - started, screen, _overrides(arguments))
     return 0 if report.ok else 1
+
+
+def _say_count(count: int, fresh: int) -> None:
+    """Say before the proofs how many families there are, and how many proved themselves before."""
+    before = f"; {count - fresh:,} proved themselves before" if fresh < count else ""
+    words = "1 family" if count == 1 else f"{count:,} families"
+    print(f"proving {words}{before}", file=sys.stderr, flush=True)
 
 
 def _options(arguments: Arguments, world: World) -> Options:

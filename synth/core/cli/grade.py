@@ -123,7 +123,7 @@ def _print_gates(document: Mapping[str, Any], screen: Screen) -> None:
         headings["before"] = "when it was recorded"
     for key, heading in headings.items():
         if gates[key]:
-            screen.heading(f"Refused although the end state is right, {heading}")
+            screen.heading(f"Right end states that a gate refuses, or would refuse, {heading}")
             show_gates(screen, gates[key])
             screen.line()
 

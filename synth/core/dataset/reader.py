@@ -314,7 +314,10 @@ class Dataset(Closing):
             if error["trajectory_id"].startswith(text):
                 cause = f"{error['error_type']}: {error['message']}"
                 raise DatasetError(f"{text} has no trajectory: {cause}")
-        raise DatasetError(f"unknown trajectory {text} in {self.path}")
+        raise DatasetError(
+            f"unknown trajectory {text} in {self.path}: `synth inspect {self.path} --limit 0` lists"
+            " them all"
+        )
 
     def _matches(self, text: str) -> tuple[list[str], list[int]]:
         """Return ids and positions of the row with that id or job index, or else of all rows whose

@@ -90,7 +90,7 @@ def _all_parts(screen: Screen, summary: Mapping[str, Any], shown: int | None) ->
 def _broken(screen: Screen, summary: Mapping[str, Any]) -> None:
     """Print the refusals of right end states, and the infrastructure errors."""
     if summary["gates"]:
-        screen.heading("Refused although the end state is right")
+        screen.heading("Right end states that a gate refuses, or would refuse")
         show_gates(screen, summary["gates"])
     if summary["infrastructure_errors"]:
         screen.heading("Infrastructure errors (not in the data)")

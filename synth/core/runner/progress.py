@@ -148,17 +148,13 @@ class ProgressView:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, totals: Totals | None = None) -> None:
-        """Count one more finished item."""
+    def advance(self, totals: Totals | None = None, *, earlier: bool = False) -> None:
+        """Count one more finished item; one of ``earlier`` took no time of this work."""
         self._done += 1
+        self._start += earlier
         self._totals = totals
         if self._bar is not None:
             self._line()
-
-    def skip(self) -> None:
-        """Count an item that an earlier session finished: it took none of this one's time."""
-        self._done += 1
-        self._start += 1
 
     def _line(self) -> None:
         if self._paused:
@@ -167,8 +163,9 @@ class ProgressView:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._done, more=self._details(now))
             return
+        more = f"{self._details(now)}{self._left(now)}"
         self._console.print(
-            f"{self._label}: {self._done:,} of {self._total:,}, {self._details(now)}{self._left(now)}",
+            f"{self._label}: {self._done:,} of {self._total:,}, {more}",
             highlight=False,
             soft_wrap=True,
         )
@@ -194,7 +191,7 @@ class ProgressView:
     def _details(self, now: float) -> str:
         totals = self._totals
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in [*self._failed.items()])
-        failed = f"failed requests: {reasons}, " if reasons else ""
+        failed = f"failed requests: {reasons}; " if reasons else ""
         speed = f"{self._rate(now):.1f} a second" if self._done > self._start else "none finished"
         if totals is None:
             return f"{failed}{speed}"
@@ -203,7 +200,8 @@ class ProgressView:
             spent += f" of about ${totals.cost_usd / self._done * self._total:,.2f}"
         mean = totals.mean_reward()
         reward = "" if mean is None else f", mean reward {mean:.2f}"
-        return f"{failed}{totals.failed} failed{reward}, {speed}, {spent}"
+        broke = f"{totals.failed:,} broke, " if totals.failed else ""
+        return f"{failed}{broke}{speed}{reward}, {spent}"
 
     def _left(self, now: float) -> str:
         """The time that the rest takes at the rate so far."""

@@ -79,10 +79,16 @@ class Known:
 
 
 def check_world(
-    folder: Path, options: Options, done: Done, workers: int = 1, cache: ReportCache | None = None
+    folder: Path,
+    options: Options,
+    done: Done,
+    workers: int = 1,
+    cache: ReportCache | None = None,
+    begun: Callable[[int, int], None] | None = None,
 ) -> WorldReport:
     """Prove each family on some tasks of each of its cases; ``done`` is called with each family's
-    report, in their order.
+    report, in their order, and ``begun`` before them with the number of families and of those that
+    no cache knows.
 
     Only reports without a finding are cached. Raises :class:`~synth.errors.TaskError` or
     :class:`~envs.errors.WorldError` if the world cannot be read at all, and
@@ -100,6 +106,8 @@ def check_world(
         ]
         known = _known(cache, jobs)
         fresh = [job for job in jobs if job not in known]
+        if begun is not None:
+            begun(len(names), len({name for name, _ in fresh}))
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
         if options.universes > 1:

@@ -134,7 +134,7 @@ def test_find(run: Path):
         wanted = values(2)["trajectory_id"]
         for key in (wanted, wanted[:10], 2, "2"):
             assert dataset.find(key)["job_index"] == 2
-        with pytest.raises(DatasetError, match="unknown trajectory zzz"):
+        with pytest.raises(DatasetError, match=r"unknown trajectory zzz in .*--limit 0"):
             dataset.find("zzz")
         with pytest.raises(DatasetError, match="ModelError: reset"):
             dataset.find(error(5).trajectory_id)

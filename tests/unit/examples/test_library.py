@@ -17,6 +17,7 @@ def test_the_library_proves_itself(tmp_path: Path):
     done = synth("check", "library", cwd=tmp_path)
     for family in ("lend_book", "renew_all", "lend_unread"):
         assert f"ok   {family}: " in done.stdout
+    assert "proving 3 families\n" in done.stderr
     assert "3 families prove themselves; capacity 80 tasks" in done.stdout
 
 

@@ -210,10 +210,28 @@ def test_a_list_without_rows_says_so(inspect, run):
     assert json.loads(inspect("--where", "reward > 2", "--json")) == {"matching": 0, "rows": []}
 
 
-@pytest.mark.parametrize("option", ["--show", "--where", "--columns"])
-def test_an_empty_value_is_the_callers_mistake(run, option):
-    with pytest.raises(OperatorError, match=f"{option}: is empty"):
-        main([str(run), option, " "])
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        *(
+            ([option, " "], OperatorError, f"{option}: is empty")
+            for option in ("--show", "--where", "--columns")
+        ),
+        (["--columns", "rewrad,family,x_y"], OperatorError, r"did you mean reward\?\n.*'x_y'"),
+        (["--failed", "--limit", "-1"], OperatorError, "--limit"),
+        (["--where", "rewrad = 1"], DatasetError, "rewrad"),
+        (["--show", "zzz"], DatasetError, "unknown trajectory zzz in .* --limit 0"),
+    ],
+)
+def test_a_mistake_is_the_callers(run, words, error, message):
+    with pytest.raises(error, match=message):
+        main([str(run), *words])
+
+
+def test_sql_without_duckdb_says_what_to_install(run, monkeypatch):
+    monkeypatch.setattr(reader, "find_module", lambda _: None)
+    with pytest.raises(DatasetError, match=r"pip install 'synth-worlds\[query\]'"):
+        main([str(run), "--where", "reward = 1"])
 
 
 def test_a_failed_trajectory_says_why_before_it_is_read(inspect):
@@ -237,28 +255,6 @@ def test_a_listing_as_json(inspect):
             }
         ],
     }
-
-
-def test_wrong_columns_are_told_all_at_once(run):
-    with pytest.raises(OperatorError) as caught:
-        main([str(run), "--columns", "rewrad,family,nonsense"])
-    assert "did you mean reward?" in str(caught.value)
-    assert "'nonsense'" in str(caught.value)
-
-
-def test_wrong_sql_is_the_readers_error_and_sql_without_duckdb_says_what_to_install(
-    run, monkeypatch
-):
-    with pytest.raises(DatasetError, match="rewrad"):
-        main([str(run), "--where", "rewrad = 1"])
-    monkeypatch.setattr(reader, "find_module", lambda _: None)
-    with pytest.raises(DatasetError, match=r"pip install 'synth-worlds\[query\]'"):
-        main([str(run), "--where", "reward = 1"])
-
-
-def test_a_negative_limit_is_refused(run):
-    with pytest.raises(OperatorError, match="--limit"):
-        main([str(run), "--failed", "--limit", "-1"])
 
 
 @pytest.mark.parametrize(
@@ -316,11 +312,6 @@ def test_show_of_a_broken_rollout_says_what_broke_it(inspect):
     assert json.loads(inspect("--show", error_row(6).trajectory_id, "--json"))["terminal"] is True
 
 
-def test_show_of_nothing_is_an_error(run):
-    with pytest.raises(DatasetError):
-        main([str(run), "--show", "zzz"])
-
-
 def test_everything_fits_into_a_terminal_of_80_columns(run):
     """Nothing is lost by wrapping: the words of the longest result are all there."""
     dataset = Dataset.open(run)
@@ -360,12 +351,6 @@ def test_one_parquet_file_is_a_dataset_too(run, capsys):
     (shard,) = (run / "data").glob("train-*.parquet")
     assert main([str(shard)]) == 0
     assert "rows" in capsys.readouterr().out
-
-
-def test_help_has_an_example(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "synth inspect out/ehr --failed" in capsys.readouterr().out
 
 
 def test_the_users_own_model_has_its_own_cost(tmp_path, capsys):

@@ -5,13 +5,17 @@ from __future__ import annotations
 import io
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from synth import coordinator
+from synth.core.config.compose import compose
 from synth.core.runner import progress
 from synth.core.runner.progress import ProgressView, Waiting
 from synth.core.runner.totals import Totals
+from synth.launch import launch
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def test_progress_speaks_though_nothing_finishes(console: Console, terminal: boo
     text = " ".join(lines(console))
     assert "rollouts" in text
     assert ("0/8" if terminal else "0 of 8") in text
-    assert "failed requests: 7 HTTP 429, " in text
+    assert "failed requests: 7 HTTP 429; " in text
 
 
 def test_progress_shows_the_mean_reward_and_what_the_whole_will_cost(console: Console):
@@ -62,7 +66,7 @@ def test_progress_shows_the_mean_reward_and_what_the_whole_will_cost(console: Co
 def test_the_time_left_follows_from_what_this_session_did(console: Console):
     view = ProgressView("proving", 2_400, 0, console)
     for _ in range(1_200):
-        view.skip()
+        view.advance(earlier=True)
     view._line()
     view._began -= 10
     view.advance()
@@ -71,6 +75,24 @@ def test_the_time_left_follows_from_what_this_session_did(console: Console):
         "proving: 1,200 of 2,400, none finished",
         "proving: 1,201 of 2,400, 0.1 a second, about 200 min left",
     ]
+
+
+def test_a_proof_that_was_a_rollout_counts_for_no_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Two samples of each task: the first is the proof, and only the second is played."""
+    ended: list[tuple[str, int]] = []
+
+    class Noted(ProgressView):
+        def __exit__(self, *why: object) -> None:
+            ended.append((self._label, self._done - self._start))
+            super().__exit__(*why)
+
+    monkeypatch.setattr(coordinator, "ProgressView", Noted)
+    words = ["env=library", "tasks.count=4", "tasks.samples=2", "runtime=inline"]
+    (job,) = compose([*words, f"output.dir={tmp_path}/run"])
+    launch(job.config, Console(quiet=True))
+    assert ended == [("proving", 4), ("rollouts", 4)]
 
 
 def test_a_terminal_gets_a_spinner_that_leaves_nothing_behind():

@@ -170,6 +170,8 @@ def _compare(options: Arguments) -> int:
         with disk(options.out):
             options.out.mkdir(parents=True, exist_ok=True)
         _write(options.out, "compare.json", document, {"compare.md": comparison_page(document)})
+        if not options.json:
+            say(f"written: {options.out / 'compare.json'}, {options.out / 'compare.md'}")
     print_document(document, lambda screen: show_comparison(screen, document), as_json=options.json)
     return 0
 

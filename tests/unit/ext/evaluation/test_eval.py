@@ -35,7 +35,9 @@ def test_a_world_is_played_in_the_universes_named_and_reported(evaluated: Path, 
         main([str(evaluated), "--model", "other"])
     out = evaluated.parent / "lift"
     assert main(["--compare", str(evaluated), str(evaluated), "--out", str(out)]) == 0
-    assert "no clear difference" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "no clear difference" in said
+    assert f"written: {out}/compare.json, {out}/compare.md\n" in said
     assert "| all | 8 | 100.0% | 100.0% | +0.0 |" in (out / "compare.md").read_text()
 
 
