@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from synth.core.cli.command import Arguments, command
@@ -19,7 +19,7 @@ from synth.core.report.json_output import print_document, print_json
 from synth.core.report.pager import paged
 from synth.core.report.step_values import show_step_values, step_values
 from synth.core.report.summary import summarize
-from synth.core.report.table import LISTING, after_listing, show_errors, show_listing, show_summary
+from synth.core.report.table import LISTING, show_errors, show_listing, show_summary
 from synth.core.screen import Screen
 from synth.core.screen.transcript import show_error, show_trajectory
 from synth.errors import DatasetError, OperatorError
@@ -182,9 +182,20 @@ def _list(dataset: Dataset, options: Arguments) -> None:
         screen.line(text, "bold")
         first = example or (str(broken[0]["job_index"]) if broken else "")
         again = dataset.status != "running" and not all(one["terminal"] for one in broken)
-        screen.next_steps(after_listing(options.path, first, resumable=again))
+        screen.next_steps(_after_listing(options.path, first, resumable=again))
 
     print_document(document, show, as_json=options.json)
+
+
+def _after_listing(paths: Sequence[Path], example: str, *, resumable: bool) -> list[str]:
+    """Return the commands that are useful after a listing whose first row, or rollout that broke,
+    is ``example``; empty if there is neither.
+    """
+    path = shlex.join(map(str, paths))
+    resume = [f"synth run --resume {path}"] * (resumable and len(paths) == 1)
+    if not example:
+        return [*resume, f"synth inspect {path}"]
+    return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]
 
 
 def _columns(names: list[str]) -> tuple[str, ...]:

@@ -139,17 +139,6 @@ def show_listing(screen: Screen, rows: Sequence[Mapping[str, Any]], columns: Seq
     screen.columns([header, *table])
 
 
-def after_listing(paths: Sequence[object], example: str, *, resumable: bool) -> list[str]:
-    """Return the commands that are useful after a listing whose first row, or rollout that broke,
-    is ``example``; empty if there is neither.
-    """
-    path = shlex.join(map(str, paths))
-    resume = [f"synth run --resume {path}"] * (resumable and len(paths) == 1)
-    if not example:
-        return [*resume, f"synth inspect {path}"]
-    return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]
-
-
 def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int) -> None:
     """Print the rollouts that broke, one per line, at most ``limit`` (0: all); nothing without
     any.
