@@ -124,7 +124,7 @@ class Stage:
             file = STAGE / place
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
-        shutil.copyfile(DOCS / "site" / "tables.css", STAGE / "tables.css")
+        shutil.copyfile(DOCS / "site" / "site.css", STAGE / "site.css")
         for picture in [*DOCS.rglob("*.svg"), *DOCS.rglob("*.png")]:
             file = STAGE / picture.relative_to(DOCS)
             file.parent.mkdir(parents=True, exist_ok=True)
