@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample_rows import row, write_run
+
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -26,6 +28,7 @@ READING = ("sqlalchemy", "hydra", "ray", "synth.core.validation", "synth.rewards
         ("run --help", 0, "best_of_4", ("hydra", *LAUNCHING)),
         ("run sed=3", 2, "did you mean seed?", LAUNCHING),
         ("run --resume no/such/run", 2, "directory not found", ("hydra", *LAUNCHING)),
+        ("run --resume complete", 0, "complete already", ("synth.launch",)),
         ("run --dry-run env=library tasks.count=2", 0, "2 rollouts", PLANNING),
         ("check world", 2, "tasks.yaml has no key 'familys'", PARSING),
         ("play world lend_book", 2, "tasks.yaml has no key 'familys'", PARSING),
@@ -38,6 +41,7 @@ def test_a_command_imports_nothing_that_it_does_not_need(
     tmp_path: Path, words: str, code: int, message: str, unneeded: tuple[str, ...]
 ):
     shutil.copytree(EXAMPLES / "library", tmp_path / "world")
+    write_run(tmp_path / "complete", [row(0)])
     tasks = tmp_path / "world" / "tasks.yaml"
     tasks.write_text(tasks.read_text("utf-8").replace("families:", "familys:"), "utf-8")
     script = (

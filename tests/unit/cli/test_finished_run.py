@@ -11,7 +11,6 @@ import pytest
 from synth.__main__ import main
 from synth.core.cli.finished_run import say_if_complete
 from tests.sample_rows import error_row, row, write_run
-from tests.unit.cli.test_run import imported_by
 
 
 def test_a_complete_run_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -20,7 +19,6 @@ def test_a_complete_run_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("complete already: 2 of 2 rollouts in ")
     assert main(["run", "--resume", str(run), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "complete"
-    assert "synth.launch" not in imported_by("run", "--resume", str(run))
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone", "flipped"])
