@@ -14,6 +14,7 @@ from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, on
 from tests.sample_rows import row, unscored, verdict, write_run
 
 LOST = verdict("state", 0.0, "missing: loans")
+MORE = {"num_turns": 40, "input_tokens": 9_000, "output_tokens": 900, "latency_s": 500.0}
 
 
 def sample(index: int, task: str, number: int, passed: bool, **more):
@@ -27,7 +28,7 @@ def document(tmp_path: Path):
         sample(0, "t1", 0, True, family="easy", universe=7),
         sample(1, "t1", 1, True, family="easy", universe=7),
         sample(2, "t2", 0, False, family="hard", universe=8, stop_reason="max_turns"),
-        sample(3, "t2", 1, True, family="hard", universe=8),
+        sample(3, "t2", 1, True, family="hard", universe=8, **MORE),
         unscored(4) | {"task_id": "t3"},
     ]
     with Dataset.open(write_run(tmp_path / "run", rows)) as dataset:
