@@ -126,7 +126,10 @@ async def questions(run: PreparedRun, database: str) -> list[Asked]:
     return list(asked.values())
 
 
-def main(counts: Mapping[str, int], others: Sequence[str], show: int) -> None:
+def gathered(
+    counts: Mapping[str, int], others: Sequence[str]
+) -> tuple[SchemaLinker, list[Asked], dict[Path, str]]:
+    """An index of all databases, the requests of those that are counted, and the databases' names."""
     linker, asked, indexed = SchemaLinker(), list[Asked](), dict[Path, str]()
 
     def index(world: World) -> None:
@@ -152,6 +155,11 @@ def main(counts: Mapping[str, int], others: Sequence[str], show: int) -> None:
         run = prepare(compose(overrides)[0].config)
         index(run.world)
         asked += asyncio.run(questions(run, indexed[run.world.database]))
+    return linker, asked, indexed
+
+
+def main(counts: Mapping[str, int], others: Sequence[str], show: int) -> None:
+    linker, asked, indexed = gathered(counts, others)
     print(f"{len(indexed)} databases: {', '.join(sorted(indexed.values()))}\n")
     report(linker, asked, show)
 

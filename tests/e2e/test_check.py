@@ -243,11 +243,12 @@ def test_a_server_is_described_field_by_field(engine: str, monkeypatch: pytest.M
     url = parse_url(server(engine))
     monkeypatch.setenv("MY_PASSWORD", url.password or "none")
     fields: dict[str, Any] = {
-        "driver": engine,
+        "driver": {"postgresql": "postgresql+psycopg", "mariadb": "mariadb+pymysql"}[engine],
         "host": url.host,
         "port": url.port,
         "username": url.username,
         "database": url.database,
+        "pool_size": 2,
         **({"password_env_var": "MY_PASSWORD"} if url.password else {}),
     }
     given = [f"database.connection.{name}={value}" for name, value in fields.items()]

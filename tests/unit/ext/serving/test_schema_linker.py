@@ -10,6 +10,8 @@ from envs.types import Column, Pins, Table
 from envs.world.loader import load_world
 from synth.core.foundation.shipped import find_world
 from synth.ext.serving.questions.schema_linker import SchemaLinker, sampled_texts
+from tests.bench.schema_linking import gathered
+from tests.documents import ROOT
 
 
 def table(name: str, *columns: str, **references: str) -> Table:
@@ -113,3 +115,21 @@ def test_a_question_about_a_world_is_linked_to_its_tables():
             linker.add("library", template.tables, texts)
             asked = linker.tables("Ada Kern would like to borrow Walden.")
     assert {found.table for found in asked} == {"books", "members", "loans"}
+
+
+@pytest.mark.slow
+def test_most_tables_of_the_expert_are_among_the_first_five():
+    """A sample of what docs/guides/serve-agent.md measures."""
+    linker, asked, indexed = gathered(
+        {"shop_sql": 16, "ehr_db": 16}, [str(ROOT / "tests" / "schemata")]
+    )
+    with linker:
+        found = [{one.table for one in linker.tables(q.text, database=q.database)} for q in asked]
+        first = [linker.databases(q.text)[0] == q.database for q in asked]
+    inside = [
+        len(q.tables & tables) / len(q.tables) for q, tables in zip(asked, found, strict=True)
+    ]
+    assert (len(asked), len(indexed) > 20) == (32, True)
+    assert sum(inside) > 26, "83 percent of the expert's tables"
+    assert inside.count(1.0) > 20, "all of them for two thirds of the requests"
+    assert sum(first) > 26, "the right database for 84 percent"
