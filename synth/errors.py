@@ -144,7 +144,7 @@ class ModelError(SynthError):
 
 
 class ModelRefusedRequest(ModelError):
-    """A 4xx that no retry heals."""
+    """A 4xx that no retry heals, or a first answer that is never a completion."""
 
 
 class ModelAuthError(ModelRefusedRequest):

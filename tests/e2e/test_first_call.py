@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,7 +53,8 @@ class Faulty:
         if self.status is None or not self.first <= number <= self.last:
             return None
         await asyncio.sleep(self.hangs_s)
-        return Fault(status=self.status, body=(json.dumps(self.body).encode(),))
+        raw = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+        return Fault(status=self.status, body=(raw,))
 
 
 @contextmanager
@@ -168,14 +170,26 @@ def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--failed" in out
 
 
-def test_what_may_pass_is_a_warning_and_the_run_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+EMPTY = {"choices": []}
+LOADING = {"error": {"message": "Loading model"}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "last", "code", "asked", "words"),
+    [
+        (503, LOADING, 0, 0, 7, "warning: the first call failed, which may pass: .*Loading model"),
+        (200, EMPTY, 0, 0, 8, ""),
+        (200, EMPTY, 99, 2, 3, r"refuses the first call: .*no choices.*is model\.base_url the"),
+        (200, b"<h1>Welcome</h1>", 99, 2, 3, "refuses the first call: .* HTML"),
+    ],
+)
+def test_what_may_pass_is_a_warning_and_what_is_never_a_completion_is_refused(
+    status: int, body: object, last: int, code: int, asked: int, words: str, tmp_path: Path, capsys
 ):
-    with served(Faulty(503, {"error": {"message": "Loading model"}}, last=0)) as endpoint:
-        assert main(job(endpoint, tmp_path / "out")) == 0
-    said = capsys.readouterr().err
-    assert "warning: the first call failed, which may pass" in said
-    assert "Loading model" in said
+    with served(Faulty(status, body, last=last)) as endpoint:
+        assert main(job(endpoint, tmp_path / "out", "model.max_retries=1")) == code
+    assert re.search(words, capsys.readouterr().err)
+    assert len(endpoint.asked) == asked
 
 
 def test_nobody_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -184,13 +184,27 @@ class OpenAIModel(Model):
         body = b",".join(encode_message(message) for message in messages)
         capped = self._capped()
         try:
-            return await self.ask(self._head(capped, tools, seed) + body, 0, retries=0)
+            return await self._ask_first(self._head(capped, tools, seed) + body)
         except ModelRefusedRequest as error:
             problem = error
         if capped is not self._sampling and _ABOUT_THE_CAP.search(problem.message):
             # The limit is ours: some models take another parameter, or need more room to think.
-            return await self.ask(self._head(self._sampling, tools, seed) + body, 0, retries=0)
+            return await self._ask_first(self._head(self._sampling, tools, seed) + body)
         raise problem
+
+    async def _ask_first(self, opening: bytes) -> Completion:
+        """Ask once. An answer that is no completion may be a gateway's slip, and is requested again
+        as in a rollout; then it is a refusal.
+        """
+        for retries in (0, None):
+            try:
+                return await self.ask(opening, 0, retries=retries)
+            except ModelError as error:
+                problem = error
+                if error.status is None or not 200 <= error.status < 300:
+                    raise
+        asks = "is model.base_url the address of an OpenAI-compatible endpoint?"
+        raise ModelRefusedRequest(f"{problem.message} ({asks})", False, problem.status)
 
     def _capped(self) -> Sampling:
         """The sampling of a probe: its answer is short, unless the user limits it by a field of
