@@ -42,6 +42,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
 _LOOPBACK = frozenset({None, "", "localhost", "127.0.0.1", "::1"})
 _CANNOT_CONNECT = 2003
 """PyMySQL's number of an error that ends a connect."""
+SILENCE_S = 900
+"""Seconds that a read waits for a server's next byte: longer than the scripts of a template may run
+(:data:`envs.sandboxes.load_bounds.LOAD_S`). PyMySQL's own wait has no end.
+"""
 _YEAR_S = 31_536_000
 _RECYCLE_S = 1_800
 """Half an hour: below the eight hours of MariaDB's wait_timeout, and what firewalls allow."""
@@ -301,7 +305,7 @@ def driver_words(error: Exception, url: sqlalchemy.URL) -> str:
 
 
 def connect_args(url: sqlalchemy.URL, timeout_s: float | None = None) -> dict[str, Any]:
-    """Return the arguments of the driver's ``connect`` beyond the URL, whose own timeout is kept.
+    """Return the arguments of the driver's ``connect`` beyond the URL, whose own timeouts are kept.
 
     PyMySQL builds an SSL context at every connect (some 25 ms), which is of no use on the loopback
     interface.
@@ -314,6 +318,8 @@ def connect_args(url: sqlalchemy.URL, timeout_s: float | None = None) -> dict[st
             "postgresql": {"connect_timeout": math.ceil(timeout_s)},
             "mariadb": {"connect_timeout": timeout_s},
         }[driver]
+    if driver == "mariadb" and "read_timeout" not in url.query:
+        args["read_timeout"] = SILENCE_S
     if (
         driver == "mariadb"
         and url.host in _LOOPBACK

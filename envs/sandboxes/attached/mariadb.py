@@ -19,7 +19,7 @@ from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
 from sqlalchemy.exc import SQLAlchemyError
 
-from envs.connection import bound_connects
+from envs.connection import SILENCE_S, bound_connects
 from envs.plugins import resolve
 from envs.sandboxes.attached.access import (
     CONNECT_S,
@@ -76,8 +76,9 @@ class MariaDBAccess(Access):
     def engine_options(self) -> dict[str, Any]:
         flags = int(str(self.url.query.get("client_flag", 0)))
         own = {"client_flag": flags & ~CLIENT.MULTI_STATEMENTS, "local_infile": False}
-        limit = {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
-        return {"connect_args": {**limit, **own}}
+        limits = {"connect_timeout": CONNECT_S, "read_timeout": SILENCE_S}
+        limits = {key: limit for key, limit in limits.items() if key not in self.url.query}
+        return {"connect_args": {**limits, **own}}
 
     def engine(self) -> sqlalchemy.Engine:
         engine = super().engine()

@@ -1,12 +1,14 @@
-"""The options of an extension."""
+"""The options of an extension, and values on the command line, which are quoted as Hydra does."""
 
 from __future__ import annotations
 
 import pytest
+from hydra.core.override_parser.types import Quote, QuotedString
 from pydantic import BaseModel, model_validator
 
 from synth.config import from_dict
 from synth.core.config.options import parse_options
+from synth.core.config.quoting import quoted_value
 from synth.errors import ConfigProblems
 from synth.prepare import prepare
 
@@ -42,3 +44,15 @@ def test_wrong_options_of_several_sections_are_reported_at_once():
         "database.options.nonsense",
         "tasks.options.nonsense",
     ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a,b", 'say "hi"', "back\\slash,", "end,\\", 'a\\"b', "{x: 1}", "it's $x", '\\\\"', '"', ",\n\\\n"],
+)  # fmt: skip
+def test_a_value_is_quoted_as_hydra_quotes_it(value: str):
+    assert quoted_value(value) == QuotedString(value, Quote.double).with_quotes()
+
+
+def test_a_plain_word_stays_plain():
+    assert quoted_value("/tmp/my world-1.0") == "/tmp/my world-1.0"

@@ -1,71 +1,86 @@
-"""A server that accepts a connection and says nothing: every connect ends after its timeout."""
+"""A server that says nothing, from the first or after a while: waiting ends after its timeout."""
 
 from __future__ import annotations
 
+import math
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
-from envs.connection import DatabaseConnectionConfig
-from envs.errors import DatabaseConfigError
+from envs import connection
+from envs.connection import DatabaseConnectionConfig, parse_url
+from envs.errors import EnvsError
 from envs.reseed import reseed
+from envs.sandboxes.attached import mariadb as attached
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.attached.template import attach
-from envs.sandboxes.base import DatabaseTarget, find_engine
+from envs.sandboxes.base import DatabaseTarget, Engine, find_engine
 from synth.core.foundation.shipped import find_world
 from synth.ext.authoring.source import Extract, from_url
+from tests.servers import server
 
 LIMIT_S = 2
 """psycopg waits two seconds at least."""
 
 
-@pytest.fixture
-def port() -> Iterator[int]:
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        yield server.getsockname()[1]
+def swallow_after(packets: int) -> socket.socket:
+    """A way to MariaDB's server that lets so many of a client's packets through."""
+    url = parse_url(server("mariadb"))
+
+    def pass_on(source: socket.socket, to: socket.socket, most: float) -> None:
+        with suppress(OSError):
+            while (data := source.recv(65_536)) and (most := most - 1) >= 0:
+                to.sendall(data)
+
+    def serve() -> None:
+        with suppress(OSError):  # closed at the end
+            while True:
+                one, other = listening.accept()[0], socket.create_connection(place)
+                for way in ((one, other, packets), (other, one, math.inf)):
+                    threading.Thread(target=pass_on, args=way, daemon=True).start()
+
+    place = (url.host, url.port or 3306)
+    listening = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, daemon=True).start()
+    return listening
 
 
-def _check(url: str) -> None:
-    DatabaseConnectionConfig(dsn_env_var="DSN").check()
+def _engine(url: str) -> Engine:
+    return find_engine("postgresql" if url.startswith("postgresql") else "mariadb")
 
 
-def _sandboxes(url: str) -> None:
-    engine = "postgresql" if url.startswith("postgresql") else "mariadb"
-    find_engine(engine).build(lambda connection: None, DatabaseTarget(url))
-
-
-def _leftovers(url: str) -> None:
-    engine = "postgresql" if url.startswith("postgresql") else "mariadb"
-    find_engine(engine).leftovers(DatabaseTarget(url))
-
-
-def _reseed(url: str) -> None:
-    reseed(find_world("shop"), url=url)
-
-
-def _reflect(url: str) -> None:
-    from_url(url, Extract(), secret=True)
-
-
-def _attached(url: str) -> None:
-    attach(DatabaseTarget(url), AttachedOptions())
+CONNECTS: dict[str, Callable[[str], object]] = {
+    "check": lambda url: DatabaseConnectionConfig(dsn_env_var="DSN").check(),
+    "sandboxes": lambda url: _engine(url).build(lambda connection: None, DatabaseTarget(url)),
+    "leftovers": lambda url: _engine(url).leftovers(DatabaseTarget(url)),
+    "reseed": lambda url: reseed(find_world("shop"), url=url),
+    "reflect": lambda url: from_url(url, Extract(), secret=True),
+    "attached": lambda url: attach(DatabaseTarget(url), AttachedOptions()),
+}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(30)
-@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
-@pytest.mark.parametrize("connect", [_check, _sandboxes, _leftovers, _reseed, _reflect, _attached])
+@pytest.mark.parametrize(
+    ("engine", "packets"),
+    [("postgresql", None), ("mariadb", None), *(("mariadb", packets) for packets in (2, 4, 9))],
+)
+@pytest.mark.parametrize("connect", CONNECTS)
 def test_a_silent_server_is_given_up(
-    engine: str,
-    connect: Callable[[str], None],
-    port: int,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    engine: str, packets: int | None, connect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = f"{engine}://me@127.0.0.1:{port}/d?connect_timeout={LIMIT_S}"
-    monkeypatch.setenv("DSN", url)
-    with pytest.raises(DatabaseConfigError, match=r"cannot (connect|read)"):
-        connect(url)
+    monkeypatch.setattr(connection, "SILENCE_S", LIMIT_S)
+    monkeypatch.setattr(attached, "SILENCE_S", LIMIT_S)
+    if packets is None:
+        listening = socket.create_server(("127.0.0.1", 0))
+    else:
+        listening = swallow_after(packets)
+    with listening:
+        port = listening.getsockname()[1]
+        url = f"{engine}://root@127.0.0.1:{port}/test?connect_timeout={LIMIT_S}"
+        monkeypatch.setenv("DSN", url)
+        with pytest.raises(EnvsError, match=r"cannot (connect|read)|(?i:lost)|no login"):
+            CONNECTS[connect](url)

@@ -1,4 +1,6 @@
-"""Connections that are lost or silent: the process reconnects, bounded, and no rollout is wrong."""
+"""Connections that are lost or silent, and rollouts that change too much: the process reconnects,
+bounded, and no rollout is wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,18 @@ from typing import Any
 import pytest
 import sqlalchemy
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from envs.connection import connect_args, parse_url
 from envs.errors import SandboxError
+from envs.sandboxes.mariadb import sandbox as mariadb_sandbox
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
+from envs.sandboxes.postgres import sandbox as postgres_sandbox
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import _CLASS, _SWEEPING
-from envs.types import Limits, Pins
+from envs.sql_errors import classify
+from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
 
 Built = PostgresTemplate | MariaDBTemplate
@@ -158,3 +163,22 @@ def test_an_idle_process_takes_its_lock_again(engine: str):
         start_another(made)
         assert databases(engine, made.server.token) == before
         assert insert(made) == 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_call_that_changes_too_much_is_refused(engine: str, monkeypatch: pytest.MonkeyPatch):
+    """The bound is made small here; the calls before it stay."""
+    for module in (mariadb_sandbox, postgres_sandbox):
+        monkeypatch.setattr(module, "MAX_ROLLOUT_BYTES", 100)
+    with build(engine) as made, made.open(Pins()) as sandbox:
+        done = 0
+        with pytest.raises(DBAPIError) as caught:
+            for number in range(20):
+                with sandbox.transaction(Limits()) as transaction:
+                    transaction.connection.execute(
+                        text("INSERT INTO t VALUES (:i, 'nineteen letters ok')"), {"i": number}
+                    )
+                done += 1
+        assert classify(caught.value, sandbox.dialect) is ErrorCategory.LIMIT_EXCEEDED
+        assert 2 < done < 10
+        assert len(sandbox.diff().changes) == done

@@ -102,6 +102,7 @@ class TestSplitting:
             ("mysql", r"""select '\';', "\";", `a\`; b""", [r"""select '\';', "\";", `a\`""", "b"]),
             ("mysql", "DELIMITER $$\r\na; b$$\r\nDELIMITER ;\r\nc;", ["a; b", "c"]),
             ("mysql", "delimiter //\nbegin x; end\n//\nDELIMITER ;\nc", ["begin x; end", "c"]),
+            ("mysql", "DELIMITER //\\.\na//\\.\nDELIMITER ;\nc;", ["a", "c"]),
             ("mysql", "/*!40101 SET a='*/;' */;/*!50003 x; y */; z", ["/*!40101 SET a='*/;' */", "/*!50003 x; y */", "z"]),
             ("mysql", "/*M!999999\\- enable the sandbox mode */ \na;", ["a"]),
             ("mysql", "SET sql_mode='NO_BACKSLASH_ESCAPES';select 'a\\';b", ["SET sql_mode='NO_BACKSLASH_ESCAPES'", "select 'a\\'", "b"]),
