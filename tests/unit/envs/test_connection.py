@@ -115,13 +115,16 @@ def test_a_dsn_is_taken_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPa
 def test_the_timeout_reaches_every_driver():
     assert connect_args(parse_url("sqlite:///x"), 1.5) == {"timeout": 1.5}
     assert connect_args(parse_url("postgresql://u@h/d"), 2.5) == {"connect_timeout": 3}
-    assert connect_args(parse_url("mysql://u@h/d"), 2.5) == {"connect_timeout": 2.5}
+    assert connect_args(parse_url("mysql://u@h/d"), 2.5) == {
+        "connect_timeout": 2.5,
+        "read_timeout": 900,
+    }
 
 
 def test_only_the_loopback_goes_without_tls():
-    assert connect_args(parse_url("mysql://u@127.0.0.1/d")) == {"ssl_disabled": True}
-    assert connect_args(parse_url("mysql://u@127.0.0.1/d?ssl_ca=x")) == {}
-    assert connect_args(parse_url("mysql://u@db.example/d")) == {}
+    assert connect_args(parse_url("mysql://u@127.0.0.1/d?read_timeout=9")) == {"ssl_disabled": True}
+    assert connect_args(parse_url("mysql://u@127.0.0.1/d?ssl_ca=x&read_timeout=9")) == {}
+    assert connect_args(parse_url("mysql://u@db.example/d?read_timeout=9")) == {}
 
 
 def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
