@@ -74,10 +74,7 @@ def test_a_silent_server_is_given_up(
 ) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", LIMIT_S)
     monkeypatch.setattr(attached, "SILENCE_S", LIMIT_S)
-    if packets is None:
-        listening = socket.create_server(("127.0.0.1", 0))
-    else:
-        listening = swallow_after(packets)
+    listening = swallow_after(packets) if packets else socket.create_server(("127.0.0.1", 0))
     with listening:
         port = listening.getsockname()[1]
         url = f"{engine}://root@127.0.0.1:{port}/test?connect_timeout={LIMIT_S}"
