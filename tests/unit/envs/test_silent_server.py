@@ -22,8 +22,7 @@ from synth.core.foundation.shipped import find_world
 from synth.ext.authoring.source import Extract, from_url
 from tests.servers import server
 
-LIMIT_S = 2
-"""psycopg waits two seconds at least."""
+LIMIT_S = 2  # psycopg waits two seconds at least
 
 
 def swallow_after(packets: int) -> socket.socket:
@@ -76,8 +75,9 @@ def test_a_silent_server_is_given_up(
     monkeypatch.setattr(attached, "SILENCE_S", LIMIT_S)
     listening = swallow_after(packets) if packets else socket.create_server(("127.0.0.1", 0))
     with listening:
-        port = listening.getsockname()[1]
-        url = f"{engine}://root@127.0.0.1:{port}/test?connect_timeout={LIMIT_S}"
+        url = (
+            f"{engine}://root@127.0.0.1:{listening.getsockname()[1]}/test?connect_timeout={LIMIT_S}"
+        )
         monkeypatch.setenv("DSN", url)
         with pytest.raises(EnvsError, match=r"cannot (connect|read)|(?i:lost)|no login"):
             CONNECTS[connect](url)
