@@ -57,7 +57,6 @@ SETS = [{"opts": "gift,insured", "gross": "11.90"}, {"opts": "", "gross": "24.40
 
 @pytest.mark.parametrize(("said", "wrong"), [("gross 11.90", 0), ("gift,insured: 24.40", 1)])
 def test_an_empty_text_is_no_name(said: str, wrong: int) -> None:
-    """A SET column holds '' in one row; the amount of another row was "misplaced"."""
     facts = [Fact("gross", ["11.90"]), Fact("gross", ["24.40"])]
     listed = CallRecord("list", {}, True, None, True, (), ToolResult(SETS))
     assert len([*beside_another_row([said], facts, [listed])]) == wrong

@@ -120,16 +120,13 @@ def test_a_question_about_a_world_is_linked_to_its_tables():
 @pytest.mark.slow
 def test_most_tables_of_the_expert_are_among_the_first_five():
     """A sample of what docs/guides/serve-agent.md measures."""
-    linker, asked, indexed = gathered(
-        {"shop_sql": 16, "ehr_db": 16}, [str(ROOT / "tests" / "schemata")]
-    )
+    linker, asked, _ = gathered({"shop_sql": 16, "ehr_db": 16}, [str(ROOT / "tests" / "schemata")])
     with linker:
         found = [{one.table for one in linker.tables(q.text, database=q.database)} for q in asked]
         first = [linker.databases(q.text)[0] == q.database for q in asked]
     inside = [
         len(q.tables & tables) / len(q.tables) for q, tables in zip(asked, found, strict=True)
     ]
-    assert (len(asked), len(indexed) > 20) == (32, True)
-    assert sum(inside) > 26, "83 percent of the expert's tables"
+    assert sum(inside) > 26, "83 percent of the tables of 32 requests"
     assert inside.count(1.0) > 20, "all of them for two thirds of the requests"
     assert sum(first) > 26, "the right database for 84 percent"
