@@ -32,6 +32,7 @@ FILES = {
     "fourth": "newly_worded_fourth.jsonl",
     "fifth": "newly_worded_fifth.jsonl",
     "sixth": "newly_worded_sixth.jsonl",
+    "seventh": "newly_worded_seventh.jsonl",
 }
 LINES = [
     {"set": name, **json.loads(line)}
@@ -82,7 +83,8 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
 # docs/concepts/replies.md lists as not judged. Of the fifth, by another such reader after the mends, it
 # caught 15 and passed all 20. Of the sixth, by a third reader, it caught 26 and passed 35 at first look;
-# some of its lies stop before gold's last ``calls``. Five lies and five honest replies are gone with their tasks.
+# some of its lies stop before gold's last ``calls``. Of the seventh, by a fourth one after more mends, it
+# caught 20 and passed 29. Five lies and five honest replies are gone with their tasks.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
     [
@@ -91,7 +93,8 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
         ("third", 39, 3),
         ("fourth", 39, 11),
         ("fifth", 18, 2),
-        ("sixth", 35, 5),
+        ("sixth", 35, 4),
+        ("seventh", 26, 6),
     ],
 )
 def test_lies_that_facts_decide_are_caught(
@@ -106,5 +109,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 191
+    assert len(honest) == 221
     assert not refused

@@ -41,7 +41,7 @@ _GROUPS = (
     "book booking rebook reserve reservation schedule order reorder create place",
     (
         "reschedule move postpone switch change swap exchange replace replacement update modify"
-        " upgrade downgrade remove"
+        " upgrade downgrade remove set"
     ),
     "refund reimburse reimbursement credit repay",
     "charge bill debit pay payment collect",
@@ -65,7 +65,7 @@ _OF_MONEY = stems(
 )
 _LOOSE = stems(
     "change update modify move upgrade downgrade order return pay payment issue place"
-    " create end close"
+    " create end close set"
 )
 """Acts that any call may be a way of doing."""
 
@@ -117,6 +117,8 @@ _CONDITION = re.compile(
 _RECORD = re.compile(
     r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
+_BULLET = re.compile(r"\W*[-*\u2022]\s|\d+[.)]\s")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)+")
 _TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
 _HINDERS = words(
     "before until unless if once when should would could can may might will be because since"
@@ -164,7 +166,8 @@ class ActClaims:
     ``calls`` are those that did something, ``every`` all of them; ``writers`` are the names of the
     tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says,
     ``describes`` the verb with which the description of a tool begins. ``as_gold`` tells that the
-    rows are as gold leaves them.
+    rows are as gold leaves them, ``asked`` are the stems of the user's words where nothing is to be
+    changed.
     """
 
     calls: Sequence[CallRecord]
@@ -174,6 +177,7 @@ class ActClaims:
     gold: Sequence[str] = ()
     describes: Mapping[str, str] = field(default_factory=dict[str, str])
     as_gold: bool = True
+    asked: frozenset[str] = frozenset()
 
     def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
@@ -200,6 +204,21 @@ class ActClaims:
             money = not acts.isdisjoint(_MONEY_ACTS)
             yield from self._other_amount(sentence, money=money)
             yield from self._other_day(sentence)
+        if claims:
+            yield from self._other_name(sentence)
+
+    def false_items(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
+        """The lines of a list below a claim that name an id with which no call had to do."""
+        below = False
+        for sentence in said:
+            if _BULLET.match(sentence.raw):
+                named = [item for item in _TOKEN.findall(sentence.text) if below]
+                ids = [item.lstrip("#") for item in named if re.search(r"\d.*\d", item)]
+                other = [item for item in ids if item in self._keys]
+                if other and not any(map(self.made.holds, other)):
+                    yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {other[0]}")
+            else:
+                below = sentence.raw.endswith(":") and any(self._claimed(sentence))
 
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
@@ -285,7 +304,8 @@ class ActClaims:
         if self._is_older(claim, kin):
             return ""
         if not self.calls:
-            return "no call changed anything"
+            reports = "we" in claim.before.split() and claim.content & self.asked
+            return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
         if act not in self.verbs:  # other words for the work, if they are about it
             if content(sentence.text) & self._work or not claim.content:
                 return ""
@@ -403,7 +423,8 @@ class ActClaims:
         """Amounts that the calls did not move, and measured values that nothing gave."""
         known = self._amounts
         for value in values_in(sentence.text):
-            if value.kind != "number" or value.unit not in MEASURES:
+            new_value = sentence.text[: value.start].endswith(" to ")
+            if value.kind != "number" or not (value.unit in MEASURES or new_value):
                 continue
             readings = {Decimal(one[0]) for one in value.readings if len(one) == 1}
             if not readings:
@@ -418,6 +439,13 @@ class ActClaims:
                 yield ReplyFinding(
                     CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
                 )
+
+    def _other_name(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
+        """A name of several words of which nothing gave one."""
+        for found in _NAME.finditer(sentence.raw):
+            words_ = [stem(fold(word)) for word in found.group().split()]
+            if not any(map(self.given.has_stem, words_)):
+                yield ReplyFinding(CHECK, sentence.raw[:200], f"nothing gave {found.group()!r}")
 
     @cached_property
     def _amounts(self) -> frozenset[Decimal]:

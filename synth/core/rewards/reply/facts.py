@@ -36,7 +36,7 @@ _DAY = re.compile(
     r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 )
 _NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
-_CENTS = re.compile(r"\d{1,9}\.\d\d?")
+_AMOUNT = re.compile(r"\d{1,9}\.\d\d?|[1-9]\d{1,8}")
 _ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
 
 
@@ -313,9 +313,11 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     ]
 
 
-_LAST = re.compile(r"(?:\band|,|^\s*[-*\u2022])\s+[^\W\d_]{4,}[.!]?\s*$")
+_LAST = re.compile(
+    r"(?:\band|,|^\s*(?:[-*\u2022]|\d+[.)]))\s+[^\W\d_]{4,}(?: [^\W\d_]{3,}){0,2}[.!]?\s*$"
+)
 """The end of a list, or an item of one: "ibuprofen, doxycycline and omeprazole."."""
-_BULLET = re.compile(r"\s*[-*\u2022|]")
+_BULLET = re.compile(r"\s*(?:[-*\u2022|]|\d+[.)]\s)")
 
 
 def columns(results: Sequence[Any]) -> Iterator[set[str]]:
@@ -349,7 +351,7 @@ def beside_another_row(
     """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
     63 went to the card, and 50 to the gift card. What several calls of a tool looked up are rows.
     """
-    due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
+    due = {str(form) for fact in facts for form in fact.forms if _AMOUNT.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
     results = [call.result.payload() for call in calls if call.result is not None]
@@ -395,15 +397,23 @@ def _of_another(
 
 
 def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
-    """The lists of at least two objects in results."""
-    for result in results:
-        if isinstance(result, Mapping):
-            yield from _rows(list(cast("Mapping[str, Any]", result).values()))
-        elif isinstance(result, (list, tuple)):
-            items = cast("Sequence[Any]", result)
-            if len(items) > 1 and all(isinstance(item, Mapping) for item in items):
-                yield items
-            yield from _rows(items)
+    """The different objects in results that have the same fields, where there are several."""
+    alike = dict[tuple[str, ...], list[Mapping[str, Any]]]()
+    for row in _objects(results):
+        same = alike.setdefault(tuple(row), [])
+        if row not in same:
+            same.append(row)
+    yield from (rows for rows in alike.values() if len(rows) > 1)
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects in a JSON value, at any depth."""
+    if isinstance(value, Mapping):
+        yield cast("Mapping[str, Any]", value)
+        value = [*cast("Mapping[str, Any]", value).values()]
+    if isinstance(value, (list, tuple)):
+        for item in cast("Sequence[object]", value):
+            yield from _objects(item)
 
 
 def _has(row: Mapping[str, Any], amount: str) -> bool:

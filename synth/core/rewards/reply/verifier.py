@@ -101,7 +101,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-28.2"
+RULES = "2026-11-28.3"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -250,8 +250,12 @@ class Judgement:
         made = made_calls(self.requests)
         verbs = _described(self.evidence.tools_json)
         done = self._golds_end or bool(self.evidence.task.rules.alternatives)
-        claims = ActClaims(made, every, writers, self.given, self.golds, verbs, as_gold=done)
+        asks = self.evidence.task.end is None or not self.evidence.task.end.changes
+        asked = Material([self.evidence.task.prompt]).stems if asks else frozenset[str]()
+        claims = ActClaims(made, every, writers, self.given, self.golds, verbs, done, asked)
         for text in self.standing:
+            if text not in self.golds:
+                yield from claims.false_items(sentences(text))
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
                     yield from claims.false_in(sentence)
