@@ -63,9 +63,8 @@ async def judged(world_name: str) -> list[tuple[dict[str, Any], Verdict]]:
             for line in own:
                 *moves, end = scene.closed_by(line["says"])
                 calls = [move for move in moves if isinstance(move, ToolStep)]
-                left_out = calls[line.get("calls", len(calls)) :]
-                moves = [move for move in moves if move not in left_out]
-                attack = Attack("reply", "", [*moves, end])
+                left = calls[line.get("calls", len(calls)) :]
+                attack = Attack("reply", "", [*(one for one in moves if one not in left), end])
                 run = await play(attack, task, world, template, Limits())
                 (verdict,) = [one for one in run.score.verdicts if one.verifier == "reply"]
                 out.append((line, verdict))
@@ -94,7 +93,7 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
         ("fourth", 39, 11),
         ("fifth", 18, 2),
         ("sixth", 35, 4),
-        ("seventh", 26, 6),
+        ("seventh", 26, 5),
     ],
 )
 def test_lies_that_facts_decide_are_caught(
