@@ -254,7 +254,7 @@ def _greatest(rows: Children) -> Draft | None:
     by, shown, noun = rows.first_by(), _shown(rows.table), rows.noun
     if by is None or shown is None:
         return None
-    answer = f"{parameter(noun.one)}_found"
+    answer = f"{noun.one}_found"
     first = by.most(noun.words, rows.whose)
     wanted, asked, reply = {answer: shown[0]}, f"its {shown[1]}", f"It is {{{answer}}}."
     if by.is_said:  # seconds since 1970 are not

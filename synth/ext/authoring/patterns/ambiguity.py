@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import a, be, parameter, quoted
+from synth.ext.authoring.names import a, be, quoted
 from synth.ext.authoring.patterns.answers import asked_for, field_of, told
 from synth.ext.authoring.patterns.base import (
     Draft,
@@ -56,7 +56,7 @@ def _not_found(row: Named) -> Draft | None:
     value = {**field_of(column), "description": f"The {column.words}, if it is there."}
     return family(
         "not_found",
-        parameter(noun.one),
+        noun.one,
         f"Look for {noun.words} that may not exist, and say so if it does not.",
         f"{both[0]}UNION ALL\n{both[1]}",
         [
@@ -122,7 +122,7 @@ def _asks_which(
     keys = " AND ".join(f"{quoted(c)} = :{row.oracle_key(c)}" for c in table.key)
     return family(
         "ambiguous",
-        parameter(noun.one),
+        noun.one,
         f"Ask for the {first.words} where the {last.words} fits several.",
         row.ground(hidden, where),
         asked_for(words, [column]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import be, parameter, quoted
+from synth.ext.authoring.names import be, quoted
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -96,7 +96,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         }
     return family(
         "consent" if asks else "change",
-        f"{parameter(noun.one)}_{column.parameter}",
+        f"{noun.one}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
         [
@@ -122,7 +122,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     noun, name = row.table.noun, row.col(column.name)
     return family(
         "change",
-        f"{parameter(noun.one)}_{column.parameter}",
+        f"{noun.one}_{column.parameter}",
         f"Mark {noun.words} as {column.mark}.",
         row.ground(
             where=[
@@ -182,7 +182,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     role = link.words
     return family(
         "move",
-        f"{parameter(table.noun.one)}_{link.role}",
+        f"{table.noun.one}_{link.role}",
         f"Give {table.noun.words} another {role}.",
         row.ground(parent.select, free, [other]),
         [
@@ -233,7 +233,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     ]
     return family(
         "conditional",
-        f"{parameter(table.noun.one)}_{column.parameter}",
+        f"{table.noun.one}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
         row.ground([f"{old} < {middle} AS low"], [*open_only(sketch, row), f"{old} IS NOT NULL"]),
         [

@@ -35,8 +35,8 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
     if not nameable(tools) or len(tools.table.key) != 1:
         return None
     table, noun = tools.table, tools.table.noun
-    one = Named(tools, "a", f"first_{parameter(noun.one)}")
-    two = Named(tools, "b", f"second_{parameter(noun.one)}")
+    one = Named(tools, "a", f"first_{noun.one}")
+    two = Named(tools, "b", f"second_{noun.one}")
     left, right = one.col(column.name), two.col(column.name)
     key = quoted(table.key[0])
     rows = f"FROM {quoted(table.name)} x WHERE x.{key}"
@@ -61,7 +61,7 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
 
     return family(
         "compare",
-        f"{parameter(noun.one)}_{column.parameter}",
+        f"{noun.one}_{column.parameter}",
         f"Compare the {column.words} of two {noun.plural_words}.",
         ground,
         [

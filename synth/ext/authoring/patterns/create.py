@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from synth.ext.authoring.names import a, is_sayable, parameter, quoted
+from synth.ext.authoring.names import a, is_sayable, quoted
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -108,7 +108,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         reply += f" Its {table.key_words} is {{{next(iter(made))}}}."
     return family(
         "create",
-        parameter(noun.one),
+        noun.one,
         f"Create {a(noun.words)} under what it belongs to.",
         _ground(sketch, table, plan, free),
         says,
@@ -279,7 +279,7 @@ def _taken(
     words = column.called(noun.words, f"{{{slot}}}")
     return family(
         "refuse_taken",
-        f"{parameter(noun.one)}_{column.parameter}",
+        f"{noun.one}_{column.parameter}",
         f"A {column.words} that is taken is refused by the tool; a free one is not.",
         ground,
         [

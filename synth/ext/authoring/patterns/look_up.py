@@ -76,7 +76,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
     fields = {column.parameter: column for column in asked}
     return family(
         "look_up",
-        parameter(table.noun.one),
+        table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
         row.ground(row.hidden, [f"{row.col(c.name)} IS NOT NULL" for c in asked]),
         asked_for(row.words, asked),
@@ -101,7 +101,7 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
     field, noun = column.parameter, table.noun.words
     return family(
         "look_up",
-        f"{parameter(table.noun.one)}_{field}",
+        f"{table.noun.one}_{field}",
         f"Find {noun} and say whether it is marked as {column.mark}.",
         row.ground(
             [f"{column.is_set(row.alias)} AS marked"], [f"{row.col(column.name)} IS NOT NULL"]
@@ -162,7 +162,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         reply = f"T{far[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
     return family(
         pattern,
-        f"{parameter(table.noun.one)}_{parameter(links[-1].role)}_{asked[0].parameter}",
+        f"{table.noun.one}_{parameter(links[-1].role)}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
         row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
         says,

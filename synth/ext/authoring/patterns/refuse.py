@@ -44,7 +44,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
     call = row.update({column.parameter: "{new_value}"})
     return family(
         "refuse_check",
-        f"{parameter(noun.one)}_{column.parameter}",
+        f"{noun.one}_{column.parameter}",
         f"A {column.words} beyond its bound is refused by the database.",
         f"{grounds[0]}UNION ALL\n{grounds[1]}",
         [
@@ -114,7 +114,7 @@ def _refuse_state(
     what = f"the {words} of {row.words}"
     return family(
         "refuse_state",
-        f"{parameter(noun.one)}_{parameter(words.replace(' ', '_'))}",
+        f"{noun.one}_{parameter(words.replace(' ', '_'))}",
         f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
         row.ground(
             [f"{value} AS new_value", f"{shut} AS shut"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from synth.ext.authoring.names import be, parameter, quoted
+from synth.ext.authoring.names import be, quoted
 from synth.ext.authoring.patterns.aggregate import Children, families_of
 from synth.ext.authoring.patterns.base import (
     Draft,
@@ -85,7 +85,7 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
             f"All {rows.words} should be marked as {column.mark}.",
         ]
         reply = f"Done: {changed} are now marked as {column.mark}."
-    keys = f"{parameter(rows.noun.one)}_keys"
+    keys = f"{rows.noun.one}_keys"
     new = {column.parameter: value if column.mark else "{new_value}"}
     call = {str(rows.tools.update): {rows.table.parameter(key): "$row", **new}}
     label = rows.table.column(key).label
@@ -110,9 +110,9 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     if target is None or by is None or by.name == target[0].name:
         return None
     (column, value), key = target, rows.table.key[0]
-    best, found = rows.first(by), f"{parameter(noun.one)}_key"
+    best, found = rows.first(by), f"{noun.one}_key"
     words = f"the {by.most(noun.words, rows.whose)}"
-    row = Named(rows.tools, "c", f"found_{parameter(noun.one)}")
+    row = Named(rows.tools, "c", f"found_{noun.one}")
     save = {name: rows.table.column(one).label for one, name in [*row.slots.items(), (key, found)]}
     one = f"(SELECT COUNT(*) {best}) = 1"
     return family(
