@@ -36,7 +36,7 @@ _DAY = re.compile(
     r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 )
 _NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
-_AMOUNT = re.compile(r"\d{1,9}\.\d\d?|[1-9]\d{1,8}")
+_CENTS = re.compile(r"\d{1,9}\.\d\d?")
 _ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
 
 
@@ -351,7 +351,7 @@ def beside_another_row(
     """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
     63 went to the card, and 50 to the gift card. What several calls of a tool looked up are rows.
     """
-    due = {str(form) for fact in facts for form in fact.forms if _AMOUNT.fullmatch(str(form))}
+    due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
     results = [call.result.payload() for call in calls if call.result is not None]
