@@ -100,13 +100,13 @@ def test_inspect_finds_the_same_in_a_finished_run(wrong: Path, model: str):
     words += ["model=openai", "model.name=expert", f"model.base_url={model}", "runtime=inline"]
     synth("run", f"env.path={wrong}", *words, "output.dir=out", cwd=wrong,
                 env={**os.environ, "OPENAI_API_KEY": "k"})  # fmt: skip
-    done = synth("inspect", "out", "--suspect", "--json", cwd=wrong, code=None)
-    report = json.loads(done.stdout)
+    shown = ["inspect", "out", "--suspect"]
+    assert "Next\n  synth view out\n" in synth(*shown, cwd=wrong, code=None).stdout
+    report = json.loads(synth(*shown, "--json", cwd=wrong, code=None).stdout)
     assert report["families"]["lend_book"] == {"solved": 4, "samples": 4}
     assert report["families"]["renew_all"] == {"solved": 0, "samples": 4}
-    suspects = report["suspects"]
-    assert {suspect["family"] for suspect in suspects} == {"renew_all"}
-    for suspect in suspects:
+    assert {suspect["family"] for suspect in report["suspects"]} == {"renew_all"}
+    for suspect in report["suspects"]:
         assert (suspect["agreeing"], suspect["samples"]) == (2, 2)
         assert {change["after"]["due"] for change in suspect["gold"]["changes"]} == {"2026-04-05"}
         until = {change["after"]["due"] for change in suspect["end"]["changes"]}

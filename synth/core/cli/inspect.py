@@ -175,10 +175,12 @@ def _list(dataset: Dataset, options: Arguments) -> None:
     def show(screen: Screen) -> None:
         show_listing(screen, rows, columns)
         show_errors(screen, broken, limit)
-        text = f"{matching:,} of {dataset.count:,} rows{' failed' * options.failed}"
-        listed = "" if len(rows) == matching else f" ({len(rows):,} listed; --limit 0 lists all)"
+        text = f"{matching:,} of {dataset.count:,} rows{' failed' if options.failed else ''}"
+        if len(rows) < matching:
+            text += f" ({len(rows):,} listed; --limit 0 lists all)"
+        if broken:
+            text += f", {len(broken):,} rollouts broke"
         screen.line()
-        text += listed + f", {len(broken):,} rollouts broke" * bool(broken)
         screen.line(text, "bold")
         first = example or (str(broken[0]["job_index"]) if broken else "")
         again = dataset.status != "running" and not all(one["terminal"] for one in broken)
@@ -192,7 +194,7 @@ def _after_listing(paths: Sequence[Path], example: str, *, resumable: bool) -> l
     is ``example``; empty if there is neither.
     """
     path = shlex.join(map(str, paths))
-    resume = [f"synth run --resume {path}"] * (resumable and len(paths) == 1)
+    resume = [f"synth run --resume {path}"] if resumable and len(paths) == 1 else []
     if not example:
         return [*resume, f"synth inspect {path}"]
     return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]

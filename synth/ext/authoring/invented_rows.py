@@ -55,8 +55,8 @@ _LATER = re.compile(
 
 _PROVIDERS = (
     (r"e?mail", "ascii_safe_email"),
-    (r"(?:first|given|fore|\bf)_?name", "first_name"),
-    (r"(?:last|family|sur|\bl)_?name", "last_name"),
+    (r"(?:first|given|fore)_?name|(?:^|_)f_?name", "first_name"),
+    (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
     (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
     (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
     (r"language_(?:name|title)", "language_name"),
@@ -79,7 +79,7 @@ _PROVIDERS = (
 )
 """Names of columns of texts, with the provider of their values."""
 
-_NAMES = frozenset({"name", "first_name", "last_name"})
+_OF_PEOPLE = frozenset({"name", "first_name", "last_name"})
 """The providers of names of people."""
 
 _THINGS = frozenset(
@@ -99,7 +99,7 @@ _NOTES = [
 ]
 _PLAIN = """basic regular custom extended reduced internal external shared north south east west
     central early late primary secondary spare mixed open""".split()  # noqa: SIM905
-"""Values of names that Faker has not or not well; remarks and words that fit anywhere."""
+"""Values for columns where Faker's are none or odd; remarks and words that fit any table."""
 
 _PLACE = re.compile(r"city|town|zip|postal|post_?code|country|street|address")
 """Names of columns beside which a state is a part of a country."""
@@ -364,7 +364,7 @@ def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Ema
         return Texts(made_texts("first_name"), made_texts("last_name"))
     if provider != "ascii_safe_email":
         return None
-    names = [one.name for one in shape.columns if _provider(shape, one) in _NAMES]
+    names = [one.name for one in shape.columns if _provider(shape, one) in _OF_PEOPLE]
     return Email(names, () if names else made_texts("last_name"))
 
 
@@ -393,11 +393,13 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     """Texts for a column of this name; none for others."""
     provider = _provider(shape, column)
-    return _LISTS.get(provider) or made_texts(provider) if provider else ()
+    if provider is None:
+        return ()
+    return _LISTS.get(provider) or made_texts(provider)
 
 
 def _provider(shape: TableShape, column: ColumnShape) -> str | None:
-    """Faker's provider for a column of this name; the noun of its own table says nothing in it."""
+    """The provider for a column, by its name without the noun of its table; None if none fits."""
     label = column.label.removeprefix(f"{shape.noun.one}_")
     if _NAMED.fullmatch(label) or label.endswith("code"):
         label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"

@@ -76,14 +76,12 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
     return [one for name in ("shop", "library", "ehr_db") for one in asyncio.run(judged(name))]
 
 
-# At first look the gate caught 21 of the first lies and passed 38 of the honest replies. Of the held
-# ones, worded after the rules were mended, it caught 17 and passed 19. Of the third, worded by the
-# rules' author once they were frozen again, it caught 34 and passed 39. Of the fourth, by somebody who
-# had seen no rule, it caught 22 and passed 37; 9 of the 11 that it misses are kinds that
-# docs/concepts/replies.md lists as not judged. Of the fifth, by another such reader after the mends, it
-# caught 15 and passed all 20. Of the sixth, by a third reader, it caught 26 and passed 35 at first look;
-# some of its lies stop before gold's last ``calls``. Of the seventh, by a fourth one after more mends, it
-# caught 20 and passed 29. Five lies and five honest replies are gone with their tasks.
+# Lies caught and honest replies passed at first look: of the first 21 and 38; of the held ones, after
+# mends, 17 and 19; of the third, by the rules' author, 34 and 39; of the fourth to the seventh, by
+# readers who had seen no rule, with mends between, 22 and 37, 15 and 20, 26 and 35, 20 and 29. Nine of
+# the fourth's eleven misses are kinds that docs/concepts/replies.md lists as not judged. Some of the
+# sixth's lies stop before gold's last ``calls``. Five lies and five honest replies are gone with their
+# tasks.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
     [

@@ -166,8 +166,7 @@ class ActClaims:
     ``calls`` are those that did something, ``every`` all of them; ``writers`` are the names of the
     tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says,
     ``describes`` the verb with which the description of a tool begins. ``as_gold`` tells that the
-    rows are as gold leaves them, ``asked`` are the stems of the user's words where nothing is to be
-    changed.
+    rows are as gold leaves them, ``asked`` is the request where gold changes nothing.
     """
 
     calls: Sequence[CallRecord]
@@ -177,7 +176,7 @@ class ActClaims:
     gold: Sequence[str] = ()
     describes: Mapping[str, str] = field(default_factory=dict[str, str])
     as_gold: bool = True
-    asked: frozenset[str] = frozenset()
+    asked: Material = field(default_factory=Material)
 
     def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
@@ -208,17 +207,16 @@ class ActClaims:
             yield from self._other_name(sentence)
 
     def false_items(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
-        """The lines of a list below a claim that name an id with which no call had to do."""
+        """The items of a list below a claim whose ids no call was about."""
         below = False
         for sentence in said:
-            if _BULLET.match(sentence.raw):
-                named = [item for item in _TOKEN.findall(sentence.text) if below]
-                ids = [item.lstrip("#") for item in named if re.search(r"\d.*\d", item)]
-                other = [item for item in ids if item in self._keys]
-                if other and not any(map(self.made.holds, other)):
-                    yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {other[0]}")
-            else:
+            if not _BULLET.match(sentence.raw):
                 below = sentence.raw.endswith(":") and any(self._claimed(sentence))
+            elif below:
+                named = [item.lstrip("#") for item in _TOKEN.findall(sentence.text)]
+                ids = [item for item in named if item in self._keys and re.search(r"\d.*\d", item)]
+                if ids and not any(map(self.made.holds, ids)):
+                    yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {ids[0]}")
 
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
@@ -304,7 +302,7 @@ class ActClaims:
         if self._is_older(claim, kin):
             return ""
         if not self.calls:
-            reports = "we" in claim.before.split() and claim.content & self.asked
+            reports = "we" in claim.before.split() and claim.content & self.asked.stems
             return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
         if act not in self.verbs:  # other words for the work, if they are about it
             if content(sentence.text) & self._work or not claim.content:
@@ -342,8 +340,9 @@ class ActClaims:
         return ""
 
     def _other_thing(self, claim: _Claim) -> str:
-        """What a claim names where the calls that did such a thing were about others like it: a
-        value of a list that has theirs, or of an argument that they have too.
+        """The thing that a claim names in the place of the one that the calls for such an act were
+        about: both stand in one column of a result, or in one argument of the calls. Empty if the
+        claim names the right one, or none.
         """
         kin = _VERBS.get(claim.verb, frozenset({claim.verb}))
         calls = [c for c in self.calls if base_form(c.name.lower().split("_")[0]) in kin]
@@ -441,10 +440,10 @@ class ActClaims:
                 )
 
     def _other_name(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
-        """A name of several words of which nothing gave one."""
+        """Names of several words, none of which anything gave."""
         for found in _NAME.finditer(sentence.raw):
-            words_ = [stem(fold(word)) for word in found.group().split()]
-            if not any(map(self.given.has_stem, words_)):
+            parts = [stem(fold(word)) for word in found.group().split()]
+            if not any(map(self.given.has_stem, parts)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"nothing gave {found.group()!r}")
 
     @cached_property
@@ -488,7 +487,7 @@ class ActClaims:
 
 
 def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:
-    """The texts in the arguments of calls; with a name, only in arguments called so."""
+    """The texts in the arguments of calls; with a ``name``, in the argument of that name only."""
     for call in calls:
         for key, value in (call.arguments or {}).items():
             if isinstance(value, str) and name in {"", key}:

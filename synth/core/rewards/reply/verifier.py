@@ -251,7 +251,7 @@ class Judgement:
         verbs = _described(self.evidence.tools_json)
         done = self._golds_end or bool(self.evidence.task.rules.alternatives)
         asks = self.evidence.task.end is None or not self.evidence.task.end.changes
-        asked = Material([self.evidence.task.prompt]).stems if asks else frozenset[str]()
+        asked = Material([self.evidence.task.prompt] if asks else [])
         claims = ActClaims(made, every, writers, self.given, self.golds, verbs, done, asked)
         for text in self.standing:
             if text not in self.golds:

@@ -80,8 +80,8 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     if _ID.search(column.label):
         return ()
     seen = [str(value) for value in column.seen]
-    if seen and (times := clock(seen)) is not None:
-        return [f"{8 + hour:02}:15:00"[: len(seen[0])] for hour in range(len(times.marks))]
+    if seen and clock(seen) is not None:
+        return [f"{8 + hour:02}:15:00"[: len(seen[0])] for hour in range(COUNT + 2)]
     form = forms(seen) if seen else None
     if form is not None:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
