@@ -18,8 +18,10 @@ _COMMON = 1e6
 
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
-    ``borrowernumber``; the name alone where they are not all common words.
+    ``borrowernumber``; the name alone where it is a word or they are not all common words.
     """
+    if len(_WORDS.segment(FORMS.singular_noun(name) or name)) == 1:
+        return [name]
     found: list[str] = _WORDS.segment(name)
     known = all(len(one) > 1 and _WORDS.UNIGRAMS.get(one, 0) > _COMMON for one in found)
     return found if known else [name]

@@ -127,6 +127,7 @@ _NAMED = re.compile(r"name|title|label|subject")
 _STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
 _KINDS = {"standard": 6, "special": 3, "other": 1}
 _CHOSEN = (
+    (r"(?:^|_)(?:gender|sex)$", {"female": 5, "male": 5, "other": 1}),
     (r"(?:^|_)(?:status|state|stage|phase)$", _STATES),
     (r"(?:^|_)(?:type|kind|category|class|mode|method|role|level)$", _KINDS),
 )

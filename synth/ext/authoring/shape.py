@@ -52,6 +52,8 @@ Cell = str | int | float
 _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
+_STAMP = re.compile(r"(?:date_)?(?:creat|insert)(?:ed|ion)(?:_|$)")
+
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
     **dict.fromkeys(("price", "cost", "fare"), ("more expensive", "most expensive")),
@@ -278,7 +280,13 @@ class TableShape:
     def is_join(self) -> bool:
         """True for a table that only ties rows of others together."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
-        return len(self.links) > 1 and not self.handle and len(tied) == len(self.columns)
+        others = len(self.columns) - len(tied) - len(self.stamps)
+        return len(self.links) > 1 and not self.handle and not others
+
+    @property
+    def stamps(self) -> list[ColumnShape]:
+        """The columns of the day or time at which the program makes a row."""
+        return [column for column in self.of_role("moment") if _STAMP.match(column.label)]
 
     @property
     def single_key(self) -> str | None:

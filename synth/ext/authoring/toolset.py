@@ -173,7 +173,7 @@ _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
 def _given(table: TableShape) -> list[ColumnShape]:
     """The columns that a new row is given: what must be there, and what names or places it."""
     links = {link.column for link in table.links}
-    made = {name for name in table.key if _is_made(table, name)} - links
+    made = {column.name for column in table.columns if _is_made(table, column)} - links
     needed = {
         column.name
         for column in table.columns
@@ -197,9 +197,11 @@ def _descriptive(table: TableShape) -> list[ColumnShape]:
     ]
 
 
-def _is_made(table: TableShape, name: str) -> bool:
-    """True for a key that the database or the tool numbers."""
-    return len(table.key) == 1 and table.column(name).kind in {"integer", "number"}
+def _is_made(table: TableShape, column: ColumnShape) -> bool:
+    """True for a key that the database or the tool numbers, and for the time of a new row."""
+    if column in table.stamps:
+        return column.kind != "integer"
+    return table.key == (column.name,) and column.kind in {"integer", "number"}
 
 
 def _creatable(table: TableShape) -> bool:

@@ -54,7 +54,7 @@ class Children:
             return f"of {parent.words}"
         said = f"is {parent.value}"
         if not parent.by_name and parent.table.column(self.link.target).kind != "text":
-            said = f"has the {parent.table.key_words} {parent.value}"
+            said = f"is {parent.table.key_words} {parent.value}"
         return f"whose {self.link.words} {said}"
 
     @property

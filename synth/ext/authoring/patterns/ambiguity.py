@@ -12,11 +12,11 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     family,
-    joined,
+    literal,
     nameable,
-    query,
 )
 from synth.ext.authoring.patterns.look_up import worth_asking
+from synth.ext.authoring.patterns.values import new_texts
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
 
@@ -34,23 +34,14 @@ def _not_found(row: Named) -> Draft | None:
         return None
     column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter
-    handle = row.columns[-1]
-    missing = f"CONCAT({row.col(handle)}, ' {'Junior' if table.of_role('person') else 'Deluxe'}')"
-    both = [
-        query(
-            [
-                f"{joined(row.key, str(kind))} AS task_key",
-                *row.select[:-1],
-                f"{name} AS {row.slots[handle]}",
-                f"{1 - kind} AS there",
-            ],
-            [row.source],
-            row.conditions,
-        )
-        for kind, name in enumerate((row.col(handle), missing))
-    ]
+    fresh = zip(*(new_texts(table, table.column(one)) for one in row.columns), strict=False)
+    values = [[literal("-".join(texts)), *map(literal, texts), "0"] for texts in fresh]
+    if not values:
+        return None
+    there = row.ground(["1 AS there"], by=["1"])
+    missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
     fact = told(row.words, [(column, f"{{{field}_found}}")])
-    maybe = a(table.column(handle).called(noun.words, row.value))
+    maybe = a(table.column(row.columns[-1]).called(noun.words, row.value))
     wanted = f"what {be(column.words)} the {column.words}?"
     wanted = f"when was it {column.verb}?" if column.verb else wanted
     value = {**field_of(column), "description": f"The {column.words}, if it is there."}
@@ -58,7 +49,7 @@ def _not_found(row: Named) -> Draft | None:
         "not_found",
         noun.one,
         f"Look for {noun.words} that may not exist, and say so if it does not.",
-        f"{both[0]}UNION ALL\n{both[1]}",
+        f"{there}{missing}",
         [
             f"Do we have {maybe}? If so, {wanted}",
             f"Is there {maybe}? If there is, {wanted}",

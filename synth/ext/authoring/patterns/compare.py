@@ -54,9 +54,10 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         figure = f"And what is the {column.words}?"
 
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
+        name = winner.value if winner.by_name else winner.words
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [f"It is {winner.value}, with {{{high}}} against {{{low}}}."]},
+            {"say": [f"It is {name}, with {{{high}}} against {{{low}}}."]},
         ]
 
     return family(

@@ -19,7 +19,7 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     query,
 )
-from synth.ext.authoring.patterns.values import domain_of, is_kind, new_texts
+from synth.ext.authoring.patterns.values import NOTES, domain_of, is_kind, new_texts
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import closed
 
@@ -77,9 +77,14 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
         else:
             plan.vary[slot] = domain
         plan.arguments[column.parameter] = f"{{{slot}}}"
-        words = column.happened(f"{{{slot}}}") if column.verb else f"{column.words} {{{slot}}}"
-        plan.words.append(words)
+        plan.words.append(_said(column, slot, domain))
     return plan
+
+
+def _said(column: ColumnShape, slot: str, domain: Mapping[str, object]) -> str:
+    """The words for a value that varies; a remark stands in quotation marks."""
+    value = f"“{{{slot}}}”" if domain.get("choice") == [*NOTES] else f"{{{slot}}}"
+    return column.happened(value) if column.verb else f"{column.words} {value}"
 
 
 def _is_numbered(table: TableShape, column: ColumnShape) -> bool:

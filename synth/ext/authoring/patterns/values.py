@@ -15,7 +15,7 @@ from synth.ext.authoring.shape import ColumnShape, TableShape
 
 _ADJECTIVES = ("Silver", "Northern", "Quiet", "Amber", "Second", "Crimson", "Hollow", "Bright")
 _THINGS = ("Harbour", "Meadow", "Lantern", "Compass", "Orchard", "Signal", "Bridge", "Canyon")
-_NOTES = (
+NOTES = (
     "As agreed by telephone",
     "To be checked next week",
     "Entered at the desk",
@@ -90,7 +90,7 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     if column.name in table.handle or column.unique or is_named(column):
         return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
     sentences = any(str(value).count(" ") > 1 for value in column.seen)
-    return _NOTES if sentences else ()
+    return NOTES if sentences else ()
 
 
 _LAST_DAYS = frozenset({"end", "expiry", "due"})
