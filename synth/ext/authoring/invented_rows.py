@@ -49,6 +49,9 @@ LEAST = 8
 FUTURE = re.compile(r"due|until|expir|valid_to|(?:^|_)ends?(?:_|$)|planned|scheduled|next")
 """Names of moments that may lie ahead of the world's day."""
 
+_BORN = re.compile(r"birth|born|(?:^|_)dob(?:_|$)", re.IGNORECASE)
+"""Names of days long before anything of a row has happened."""
+
 _LATER = re.compile(
     r"(?:^|_)(?:end|ends|finish|close|left|until|to|due|expir|updat|modif|last|paid)"
 )
@@ -69,6 +72,7 @@ _PROVIDERS = (
     (r"phone|mobile|fax", "phone_number"),
     (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"host|domain", "hostname"),
+    (r"(?:^|_)symbol$", "symbol"),
     (r"currency", "currency_code"),
     (r"lang|locale", "language_code"),
     (r"url|uri|link|web", "uri"),
@@ -88,6 +92,7 @@ _THINGS = frozenset(
 """Nouns by which the names of their rows are made up."""
 
 _LISTS = {
+    "symbol": ["$", "€", "£", "¥", "₹", "₩", "zł", "kr"],
     "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
     "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],
     "state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"],
@@ -318,11 +323,17 @@ class _Inventor:
 
     def _moment(self, column: ColumnShape, moments: Sequence[str]) -> Maker:
         day = column.kind == "date"
-        first, last = self.today - dt.timedelta(700), self.today - dt.timedelta(35)
+        born = _BORN.search(column.name)
+        ago = (365 * 75, 365 * 19) if born else (700, 35)
+        first, last = (self.today - dt.timedelta(days) for days in ago)
         form = "%Y-%m-%d" if day else "%Y-%m-%d %H:%M:%S"
         when = When([first.isoformat(), last.isoformat()], form, 86400 if day else 60)
-        base = moments[0]
-        return when if column.name == base else After(base, [86400, 7 * 86400, 30 * 86400], when)
+        base = next((one for one in moments if not _BORN.search(one)), "")
+        return (
+            when
+            if born or column.name == base
+            else After(base, [86400, 7 * 86400, 30 * 86400], when)
+        )
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""

@@ -114,7 +114,7 @@ _WITH_PLURAL = {
     "staff_member": "staff personnel",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
-    "{}_record": "software information data feedback traffic weather research maintenance",
+    "{}_record": "software information data feedback traffic weather research maintenance history",
 }
 _UNCOUNTABLE = {
     word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
@@ -208,6 +208,7 @@ _SHORT = {
     "pct": "percentage",
     "amt": "amount",
     "desc": "description",
+    "lang": "language",
     "addr": "address",
     "tel": "telephone",
     "dt": "date",

@@ -154,7 +154,8 @@ _RULES = (
         "moment",
         "its name",
         ("integer",),
-        r"_(?:at|ts|date|timestamp)$|^(?:timestamp|date|time|clock|ts|ctime|mtime|atime)$|^date_"
+        r"(?:^|_)at$|_(?:ts|date|timestamp)$|^(?:timestamp|date|time|clock|ts|ctime|mtime|atime)$"
+        r"|^date_"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
     ),
     _Rule("coordinate", "its name", _NUMBERS, r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz])$"),
@@ -162,7 +163,8 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"(?:^|_)(?:sort|order|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth|lft|rgt"
+        r"(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth"
+        r"|lft|rgt"
         r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$|^level$",
     ),
     _Rule(
@@ -171,6 +173,12 @@ _RULES = (
         ("integer",),
         r"(?:^|_)(?:status|state|type|kind|category|class|mode|method|flags?|mask|bits|options?"
         r"|settings|perms?|permissions?|privs?|privileges?|gender|sex)$",
+    ),
+    _Rule(
+        "measure",
+        "its name says what is counted",
+        ("integer",),
+        r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|_bytes$",
     ),
     _Rule(
         "code",
@@ -194,7 +202,8 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
-        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?(?:_|$)",
+        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?(?:_|$)"
+        r"|_cents$",
     ),
     _Rule(
         "measure",
@@ -208,8 +217,9 @@ _RULES = (
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
-        r"(?:^|_)(?:quantity|qty|stock|count|capacity|seats?|copies|units?|on_hand|level|points?"
-        r"|hours?|minutes?|seconds?|days?|credits?|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|seats?|copies|units?"
+        r"|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
+        r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor|max|min|most|least|limit"
         r"|km|kg)(?:_|$)",
     ),
@@ -231,7 +241,7 @@ _RULES = (
         "status",
         "its name and few values",
         ("text",),
-        r"(?:^|_)(?:status|state|stage|priority|condition|phase)$",
+        r"(?:^|_)(?:status|state|stage|priority|phase)$",
         _has_choices,
     ),
     _Rule("category", "its check", ("text",), "", lambda column: column.checked),
@@ -239,8 +249,8 @@ _RULES = (
         "category",
         "its name and few values",
         ("text",),
-        r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode|role|currency|country"
-        r"|language|locale)$",
+        r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode|role|currency|condition"
+        r"|(?:country|language|locale)(?:_code)?)$",
         _has_choices,
     ),
     _Rule(
@@ -248,7 +258,13 @@ _RULES = (
         "its name or its values are for programs",
         ("text",),
         r"(?:^|_)(?:id|gid|uuid|guid|hash|digest|checksum|md5|sha\d*|url|uri|path|file|mime_?type"
-        r"|json|key|source_value)$",
+        r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
+    ),
+    _Rule(
+        "other",
+        "its name says several values in one",
+        ("text",),
+        r"(?:^|_)(?:tags|config|meta(?:data)?|settings|options|extra|params|payload|data)$",
     ),
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
 )
@@ -284,7 +300,8 @@ def with_roles(table: TableShape, given: Mapping[str, Role] | None = None) -> Ta
     given = given or {}
     columns = tuple(_with_role(table, column, given.get(column.name)) for column in table.columns)
     shaped = replace(table, columns=columns)
-    return replace(shaped, handle=_handle(shaped))
+    is_past = "histor" in spelled(table.name)  # what was has no name
+    return replace(shaped, handle=() if is_past else _handle(shaped))
 
 
 def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> ColumnShape:
@@ -315,9 +332,9 @@ def _name_order(table: TableShape) -> list[str]:
     prefixes = dict.fromkeys((table.noun.one, one, last))
     own = [f"{prefix}_{name}" for prefix in prefixes for name in ("name", "title")]
     codes = [f"{prefix}_{name}" for prefix in prefixes for name in ("code", "number", "no")]
-    people = is_of_people(table.name) and "histor" not in spelled(table.name)
+    people = is_of_people(table.name)
     plain = [name for name in _NAMES[3:] if people or name not in _OF_PEOPLE]
-    ordered = [*_NAMES[:3], *own, *plain, *codes]
+    ordered = [*_NAMES[:3], *own, one, last, *plain, *codes]
     rest = [
         column.label
         for column in table.columns

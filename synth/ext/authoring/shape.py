@@ -54,6 +54,11 @@ _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private"
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert)(?:ed|ion)(?:_|$)")
 
+_ADJECTIVES = frozenset(
+    {"current", "default", "first", "last", "main", "next", "original", "previous", "primary"}
+)
+"""Names of references that need the noun of what they refer to."""
+
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
     **dict.fromkeys(("price", "cost", "fare"), ("more expensive", "most expensive")),
@@ -115,7 +120,8 @@ class ColumnShape:
         """
         bare = _MARKED.sub("", self.label)
         named = bare != self.label or PARTICIPLE.match(bare) or bare in _STATES
-        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named
+        sayable = "_" not in bare or PARTICIPLE.match(bare.rpartition("_")[2])
+        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named and sayable
         return bare.replace("_", " ") if fits else ""
 
     @property
@@ -208,7 +214,13 @@ class Link:
             return self.noun
         endings = (key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
-        return next(filter(None, heads), name)
+        role = next(filter(None, heads), name)
+        return f"{role}_{self.noun}" if role in _ADJECTIVES and self.noun else role
+
+    @property
+    def is_plain(self) -> bool:
+        """True where the column only names what it refers to."""
+        return self.role in {self.noun, self.noun.rpartition("_")[2], self.table}
 
     @property
     def words(self) -> str:

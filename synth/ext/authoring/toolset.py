@@ -114,7 +114,7 @@ def _totals(table: TableShape) -> tuple[str, ...]:
 
 _APART = re.compile(
     r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|price|rate|points"
-    r"|balance)(?:_|$)"
+    r"|balance|number)(?:_|$)"
 )
 
 
@@ -127,9 +127,17 @@ def _moved(table: TableShape) -> list[str]:
         for link in table.links
         if link.column not in {*table.key, *table.joint}
         and link.role != table.noun.one
+        and not _AUTHOR.search(link.role)
         and not table.column(link.column).unique
         and table.column(link.column).nullable
     ]
+
+
+_AUTHOR = re.compile(
+    r"(?:^|_)(?:author|creator|editor|reporter|sender|writer)$|^reported_"
+    r"|^(?:user|customer|client|patient|person|member)$"
+)
+"""Who has done something, or whom a row is about: that stays true."""
 
 
 def is_append_only(table: str) -> bool:

@@ -40,17 +40,10 @@ class Children:
         return self.tools.table.noun
 
     @property
-    def is_plain(self) -> bool:
-        """True where the link only names the parent's table."""
-        noun = self.parent.table.noun.one
-        names = {noun, self.parent.table.name, noun.rpartition("_")[2]}
-        return self.link.role in names
-
-    @property
     def whose(self) -> str:
         """The words for the parent: "of the customer Anna", "whose support rep is Anna"."""
         parent = self.parent
-        if self.is_plain:
+        if self.link.is_plain:
             return f"of {parent.words}"
         said = f"is {parent.value}"
         if not parent.by_name and parent.table.column(self.link.target).kind != "text":
@@ -67,7 +60,7 @@ class Children:
 
     @property
     def suffix(self) -> str:
-        return "" if self.is_plain else f"_{self.link.role}"
+        return "" if self.link.is_plain else f"_{self.link.role}"
 
     @property
     def source(self) -> str:
@@ -167,7 +160,7 @@ def _list(rows: Children) -> Draft | None:
         "list_children",
         f"{rows.named(many)}{rows.suffix}",
         f"List the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
-        rows.ground([unnamed] if column.nulls else ()),
+        rows.ground([unnamed] if column.nulls else (), least=2),
         [
             f"What are the {names} of the {rows.words}?",
             f"Please list the {rows.words}; the {names} will do.",
@@ -206,7 +199,7 @@ def _count(rows: Children) -> Draft | None:
         counted = f"{flag.mark} {counted}"
     words = f"{counted}{state_of} {rows.whose}"
     asked = f"How many {words} are there?"
-    if rows.is_plain:
+    if rows.link.is_plain:
         words = f"{counted} {rows.whose}{state_of}"
         asked = f"How many {counted}{state_of} does {rows.parent.words} have?"
     return family(
@@ -256,6 +249,8 @@ def _greatest(rows: Children) -> Draft | None:
         return None
     answer = f"{noun.one}_found"
     first = by.most(noun.words, rows.whose)
+    which, _, what = first.rpartition(" with ")
+    found = f"which {which} has {what}" if which else f"what is the {first}"
     wanted, asked, reply = {answer: shown[0]}, f"its {shown[1]}", f"It is {{{answer}}}."
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
@@ -269,8 +264,8 @@ def _greatest(rows: Children) -> Draft | None:
         f"Sort the {noun.plural_words} of one {rows.parent.table.noun.words} by {by.words}.",
         rows.ground([f"(SELECT COUNT(*) {rows.first(by)}) = 1"], least=2),
         [
-            f"What is the {first}? I need {asked}.",
-            f"Please find the {first} and tell me {asked}.",
+            f"{found}? I need {asked}.",
+            f"Please find {f'out {found}' if which else f'the {first}'} and tell me {asked}.",
         ],
         [
             *rows.listed(

@@ -30,14 +30,12 @@ def not_found(sketch: Sketch) -> Iterator[Draft]:
 def _not_found(row: Named) -> Draft | None:
     table, noun = row.table, row.table.noun
     asked = [column for column in worth_asking(table) if not column.nulls]
-    if not asked:
+    fresh = zip(*(new_texts(table, table.column(one)) for one in row.columns), strict=False)
+    values = [[literal("-".join(texts)), *map(literal, texts), "0"] for texts in fresh]
+    if not asked or not values:
         return None
     column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter
-    fresh = zip(*(new_texts(table, table.column(one)) for one in row.columns), strict=False)
-    values = [[literal("-".join(texts)), *map(literal, texts), "0"] for texts in fresh]
-    if not values:
-        return None
     there = row.ground(["1 AS there"], by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
     fact = told(row.words, [(column, f"{{{field}_found}}")])

@@ -81,7 +81,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             {
                 "confirm": [
                     f"Shall I change {words} to {{new_value}}?",
-                    f"I would set {words} to {{new_value}}. Is that right?",
+                    f"I will set {words} to {{new_value}}. Is that right?",
                 ]
             }
         )
@@ -101,7 +101,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
         [
             f"Please set {words} to {{new_value}}.",
-            f"{words} should be {{new_value}} from now on.",
+            f"{words} should be {{new_value}}{'' if column.is_choice else ' from now on'}.",
         ],
         [
             *steps,
@@ -186,7 +186,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         f"Give {table.noun.words} another {role}.",
         row.ground(parent.select, free, [other]),
         [
-            f"Please make {parent.value} the {role} of {row.words}.",
+            f"Please change the {role} of {row.words} to {parent.value}.",
             f"The {role} of {row.words} should be {parent.value} from now on.",
         ],
         [

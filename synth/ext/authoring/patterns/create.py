@@ -146,7 +146,9 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
         new = table.column(table.handle[0]).called(noun, value)
         reply = f"The {noun} {value} has been created."
         words = [text for text in words if not text.endswith(f" {value}")]
-    under = f"{new} for {' and '.join(map(_under, plan.parents))}"
+    owners = [_under(pair) for pair in plan.parents if pair[0].is_plain]
+    others = [f"{link.words} {one.value}" for link, one in plan.parents if not link.is_plain]
+    under, words = f"{new} for {' and '.join(owners)}" if owners else new, [*others, *words]
     details = f": {', '.join(words)}" if words else ""
     says = [
         f"Please add {a(under)}{details}.",

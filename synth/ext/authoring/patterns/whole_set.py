@@ -72,10 +72,10 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     if target is None:
         return None
     (column, value), key = target, rows.table.key[0]
-    words = f"the {column.words} of all"
+    words = f"the {column.words} of each {rows.noun.words} {rows.whose}"
     says = [
-        f"Please set {words} {rows.words} to {{new_value}}.",
-        f"{words} {rows.words} should be {{new_value}} from now on. Can you see to it?",
+        f"Please set {words} to {{new_value}}.",
+        f"{words} should be {{new_value}} from now on. Can you see to it?",
     ]
     changed = f"the {{count}} {rows.words}"
     reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
