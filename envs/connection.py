@@ -20,7 +20,43 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
-from envs.session_settings import fix_settings
+
+POSTGRES = (
+    "timezone = 'UTC'",
+    "datestyle = 'ISO, MDY'",
+    "intervalstyle = 'postgres'",
+    "bytea_output = 'hex'",
+    "extra_float_digits = 1",
+    "statement_timeout = 0",
+    "lock_timeout = 0",
+    "idle_in_transaction_session_timeout = 0",
+)
+MARIADB = (
+    "time_zone = '+00:00'",
+    "sql_select_limit = DEFAULT /*M!100100 , max_statement_time = 0 */",
+)
+
+SETTINGS = {"postgresql": POSTGRES, "mysql": MARIADB, "mariadb": MARIADB}
+"""The settings by the name of SQLAlchemy's dialect. Other dialects have none. Limits that a role or
+a server sets for other work would end a long reading, or cut its rows.
+"""
+
+
+def fix_settings(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:
+    """Give each session of the engine the settings of its dialect, before anything else runs."""
+    settings = SETTINGS.get(engine.dialect.name, ())
+
+    def on_connect(raw: Any, record: object) -> None:
+        cursor = raw.cursor()
+        for setting in settings:
+            cursor.execute(f"SET {setting}")
+        cursor.close()
+        raw.commit()  # or a rollback would take the settings back
+
+    if settings:
+        event.listen(engine, "connect", on_connect)
+    return engine
+
 
 Driver = Literal["sqlite", "postgresql", "mariadb"]
 
@@ -226,7 +262,7 @@ def open_engine(
     url: sqlalchemy.URL, timeout_s: float | None = None, **options: Any
 ) -> sqlalchemy.Engine:
     """SQLAlchemy's engine, whose connects end after ``timeout_s`` also where the server accepts and
-    stays silent, and whose sessions write values alike (:mod:`envs.session_settings`).
+    stays silent, and whose sessions write values alike (:mod:`envs.connection`).
     """
     engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
     fix_settings(engine)

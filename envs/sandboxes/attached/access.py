@@ -20,10 +20,9 @@ from typing import Any, ClassVar
 import sqlalchemy
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from envs.connection import require_driver
+from envs.connection import fix_settings, require_driver
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
-from envs.session_settings import fix_settings
 from envs.types import Table
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})

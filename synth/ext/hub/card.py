@@ -22,8 +22,7 @@ from synth.core.dataset.store.card import (
     variety_section,
 )
 from synth.core.foundation.perturbations import USUAL_RATE
-from synth.core.report.histogram import histogram_of
-from synth.core.report.rates import wilson
+from synth.core.report.rates import histogram_of, wilson
 from synth.core.screen import Screen
 from synth.core.screen.transcript import show_trajectory
 from synth.errors import OperatorError, SynthError

@@ -27,7 +27,7 @@ from synth.core.validation.base import GateValidation
 from synth.core.validation.prove import GoldRun, playing, prove_and_keep
 from synth.errors import TaskError
 from synth.evidence import Evidence
-from synth.ext.injection.config import STYLES
+from synth.ext.injection import STYLES
 from synth.ext.injection.gate import (
     DAY,
     GATE,

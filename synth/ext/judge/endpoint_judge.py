@@ -11,7 +11,7 @@ from synth.core.foundation.hashing import derive_seed
 from synth.core.types.events import Usage
 from synth.episode import Score
 from synth.errors import ModelError
-from synth.ext.judge.config import JudgeConfig
+from synth.ext.judge import JudgeConfig
 from synth.ext.judge.model_judge import (
     NAME,
     Vote,

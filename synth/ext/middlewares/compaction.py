@@ -18,7 +18,7 @@ from synth.core.agent.state import AgentState
 from synth.core.models.recap import Recap, opening_of, summary_request, with_recap
 from synth.core.types.events import CompactionEvent
 from synth.errors import ContextOverflow, ModelError
-from synth.ext.middlewares.config import CompactionConfig
+from synth.ext.middlewares import CompactionConfig
 from synth.middleware import (
     AgentMiddleware,
     Ask,

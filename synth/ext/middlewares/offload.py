@@ -21,7 +21,7 @@ import re2
 from envs.types import ErrorCategory, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.models.recap import GREP, READ, Kept, piece, preview
-from synth.ext.middlewares.config import OffloadConfig
+from synth.ext.middlewares import OffloadConfig
 from synth.middleware import (
     AgentMiddleware,
     AgentTool,

@@ -22,7 +22,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.foundation.standard_output import say
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
-from synth.ext.rationales.config import NarrateConfig
+from synth.ext.rationales import NarrateConfig
 from synth.ext.rationales.narrate import NOTE
 from synth.ext.rationales.plan import NarrationPlan, narration_plan
 from synth.launch import launch

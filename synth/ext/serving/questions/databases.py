@@ -26,7 +26,7 @@ from envs.world.template_cache import Templates
 from synth.core.agent.state import ToolInfo
 from synth.core.agent.turn import ToolInterface
 from synth.core.foundation.shipped import find_world, world_names
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.episode import Episode
 from synth.ext.serving.questions.schema_linker import FIRST, SchemaLinker, sampled_texts
 from synth.task import Task

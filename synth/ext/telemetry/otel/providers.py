@@ -21,7 +21,7 @@ from opentelemetry.trace import SpanContext, TraceFlags
 
 from synth.core.foundation.shipped import version
 from synth.errors import OperatorError
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 
 TIMEOUT_S = 5.0
 """Seconds that one request to the collector may take, with its retries."""

@@ -17,7 +17,7 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode, set_span_in_co
 
 from envs.types import ToolCall
 from synth.core.agent.state import AgentState
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.providers import providers, run_context
 from synth.middleware import (
