@@ -176,11 +176,7 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Cal
             )
     given = {key: argument for key, argument in arguments.items() if argument is not None}
     compiled = {
-        # In the SQL of a built-in tool `:name` is a literal.
-        key: scope.sql(value, name, line, saved)
-        if name in BUILTIN and key == "sql" and isinstance(value, str)
-        else scope.value(value, f"{name} {key}", line, saved)
-        for key, value in given.items()
+        key: _argument(name, key, value, scope, saved, line) for key, value in given.items()
     }
     fails = step.get("fails")
     if fails is None and (
@@ -188,6 +184,13 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Cal
     ):
         raise scope.fail(f"{name} cannot do without its argument {left[0]!r}", line)
     return CallStep(name, compiled, _saves(step, scope, saved), fails, step.lines[name])
+
+
+def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], line: int) -> Json:
+    """An argument; in the SQL of a built-in tool ``:name`` is a literal."""
+    if tool in BUILTIN and name == "sql" and isinstance(value, str):
+        return scope.sql(value, tool, line, saved)
+    return scope.value(value, f"{tool} {name}", line, saved)
 
 
 def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Save]:
