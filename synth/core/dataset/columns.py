@@ -74,18 +74,9 @@ COLUMNS: Final[tuple[Col, ...]] = (
         "list<json>",
         "The conversation with the keys of OpenAI's API; tool call arguments are objects.",
     ),
-    Col(
-        "tools",
-        "list<json>",
-        "Tools offered to the model, as function schemas.",
-        low=True,
-    ),
+    Col("tools", "list<json>", "Tools offered to the model, as function schemas.", low=True),
     Col("segments", "list<json>", "Each context sent to the model that differs from messages."),
-    Col(
-        "events",
-        "list<json>",
-        "Raw completions and raw tool results, without times.",
-    ),
+    Col("events", "list<json>", "Raw completions and raw tool results, without times."),
     Col("outcome", "str", "success, failure or unscored.", low=True),
     Col("stop_reason", "str", "Reason for the end of the rollout.", low=True),
     Col(
@@ -103,12 +94,7 @@ COLUMNS: Final[tuple[Col, ...]] = (
     Col("call_changes", "list<json>", "Row changes of each tool call."),
     Col("state_hash_before", "str", "Digest of the database before the first turn.", low=True),
     Col("state_hash_after", "str", "Digest of the database at the end."),
-    Col(
-        "submitted",
-        "json",
-        "Arguments of the submit tool; null if it was not called.",
-        null=True,
-    ),
+    Col("submitted", "json", "Arguments of the submit tool; null if it was not called.", null=True),
     Col("num_turns", "int32", "Number of completions.", low=True),
     Col("num_tool_calls", "int32", "Number of tool calls, executed or refused.", low=True),
     Col("num_tool_errors", "int32", "Number of tool calls with an error result.", low=True),
@@ -164,7 +150,8 @@ COLUMNS: Final[tuple[Col, ...]] = (
     ),
     Col("created_at", "timestamp", "End of the rollout, UTC.", volatile=True),
     Col(
-        *("executions", "list<json>"),
+        "executions",
+        "list<json>",
         "Tool calls that reached the world: call id, tool, error category, milliseconds, rows"
         " changed.",
         null=True,
@@ -187,21 +174,24 @@ COLUMNS: Final[tuple[Col, ...]] = (
     ),
     Col("judge_cost_usd", "float64", "Cost of the model that judges.", null=True, late=True),
     Col(
-        *("renaming", "int32"),
+        "renaming",
+        "int32",
         "Number of the renaming that the model was shown; null for the world's own names.",
         null=True,
         low=True,
         late=True,
     ),
     Col(
-        *("renaming_names", "json"),
+        "renaming_names",
+        "json",
         "Names of that variant by the world's own: tools, parameters, keys and words.",
         null=True,
         low=True,
         late=True,
     ),
     Col(
-        *("phrasing", "str"),
+        "phrasing",
+        "str",
         "Name of the wording in which the user asks, with the voice behind a slash; null for one"
         " without a name.",
         null=True,
@@ -223,7 +213,8 @@ COLUMNS: Final[tuple[Col, ...]] = (
         late=True,
     ),
     Col(
-        *("notes", "list<str>"),
+        "notes",
+        "list<str>",
         "Kind of each note on the assistant's words, which costs no reward; the sentences are in"
         " verdicts.",
         null=True,
@@ -239,21 +230,17 @@ COLUMNS: Final[tuple[Col, ...]] = (
         late=True,
     ),
     Col(
-        *("review", "str"),
+        "review",
+        "str",
         "What people say of the row in `synth view --serve`: accept, reject or disputed.",
         null=True,
         volatile=True,
         late=True,
     ),
+    Col("review_note", "str", "What they note beside it.", null=True, volatile=True, late=True),
     Col(
-        *("review_note", "str"),
-        "What they note beside it.",
-        null=True,
-        volatile=True,
-        late=True,
-    ),
-    Col(
-        *("retries", "list<json>"),
+        "retries",
+        "list<json>",
         "Attempts at requests to the agent's model that failed and were made again: reason, seconds"
         " waited.",
         null=True,

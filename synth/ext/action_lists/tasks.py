@@ -19,7 +19,7 @@ from envs.world.loader import World
 from synth.core.foundation.hashing import canonical
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.families import FamilyTasks
-from synth.core.tasks.pools import ListedTask, PublishedFamily
+from synth.core.tasks.pools import PublishedFamily, TaskInstance
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies
 from synth.core.tasks.yaml.body import Body, WorldRules
@@ -293,7 +293,7 @@ def list_tasks(
     entries = _distinct(read_entries(settings.path), refused)
     rules = _rules(world, template, universe)
 
-    def pool(listed: Sequence[ListedTask], names: Sequence[str] | None = None) -> ListTasks:
+    def pool(listed: Sequence[TaskInstance], names: Sequence[str] | None = None) -> ListTasks:
         about = f"Tasks of the list {settings.path.name}."
         family = _ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
         read = FileFamilies([family], rules)
@@ -306,7 +306,7 @@ def list_tasks(
     }
     drafted = pool(list(drafts.values()))
     policy = wants_consent(world.policy)
-    kept: dict[str, ListedTask] = {}
+    kept: dict[str, TaskInstance] = {}
     for entry in entries.values():
         wanted = policy or wants_consent(_whole_text(entry))
         asks = wanted if settings.consent == AUTO else settings.consent == ALWAYS
@@ -384,8 +384,8 @@ def _rules(world: World, template: Template, universe: int) -> WorldRules:
         return replace(read_rules(file, tools, Queries(sandbox, template)), form=None)
 
 
-def _listed(entry: Entry, body: Body) -> ListedTask:
-    return ListedTask({"task_id": entry.id}, entry.id, None, body)
+def _listed(entry: Entry, body: Body) -> TaskInstance:
+    return TaskInstance({"task_id": entry.id}, entry.id, body)
 
 
 def _whole_text(entry: Entry) -> str:

@@ -81,8 +81,8 @@ def main(options: Arguments) -> int:
     pushed = resolve("synth.ext.hub.push:push")(
         options.dir, options.org_name, private=options.private, say=_say
     )
-    plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
-    _print(plan, f"{pushed.uploaded} files sent, {pushed.unchanged} were there:", options)
+    plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}
+    _print(plan, f"{pushed.sent} files sent, {pushed.unchanged} were there:", options)
     return 0
 
 
@@ -101,8 +101,8 @@ def _push_world(options: Arguments) -> int:
     pushed = resolve(f"{worlds}:push_world")(
         world, card, options.org_name, private=options.private, say=_say
     )
-    plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
-    said = f"{pushed.uploaded} files sent, {pushed.unchanged} were there: {pushed.url}"
+    plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}
+    said = f"{pushed.sent} files sent, {pushed.unchanged} were there: {pushed.url}"
     use = f"{said}\nnext: synth run env=hf:{options.org_name}"
     say(json.dumps(plan, indent=2) if options.json else use)
     return 0
