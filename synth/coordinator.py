@@ -158,12 +158,7 @@ class Coordinator:
             governor = resolve(make_governor)(self.spec, count) if asks_endpoint else None
             timer = self._watch_clock()
             dispatcher = Dispatcher(
-                runtime,
-                count,
-                settings.concurrency,
-                settings.max_attempts,
-                governor,
-                self._say,
+                runtime, count, settings.concurrency, settings.max_attempts, governor, self._say
             )
             try:
                 with Waiting(_started(count), self.console):

@@ -52,7 +52,7 @@ class Col:
 
 
 def _col(name: str, kind: Kind, about: str, traits: str = "") -> Col:
-    """A column with those of its traits that are true."""
+    """A column; ``traits`` are the words of what is true of it."""
     return Col(name, kind, about, **dict.fromkeys(traits.split(), True))
 
 

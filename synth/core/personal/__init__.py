@@ -4,10 +4,4 @@ from __future__ import annotations
 
 from synth.core.personal.people import People, Person, PersonalColumn, people_of, personal_columns
 
-__all__ = [
-    "People",
-    "Person",
-    "PersonalColumn",
-    "people_of",
-    "personal_columns",
-]
+__all__ = ["People", "Person", "PersonalColumn", "people_of", "personal_columns"]

@@ -140,10 +140,7 @@ class PassTally:
         scored sample.
         """
         tasks = self._pairs()
-        estimates: tuple[tuple[str, Estimate], ...] = (
-            ("pass_at", pass_at_k),
-            ("all_of", all_of_k),
-        )
+        estimates: tuple[tuple[str, Estimate], ...] = (("pass_at", pass_at_k), ("all_of", all_of_k))
         return {
             name: {
                 str(k): bootstrap([estimate(c, n, k) for c, n in tasks if n >= k]).to_json()

@@ -291,12 +291,7 @@ APART = ("", "rollouts", "passed its gate", "solved")
 def rows_apart(groups: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Rollouts that a gate counts apart, under :data:`APART`."""
     return [
-        (
-            group["name"],
-            str(group["rollouts"]),
-            f"{group['passed']:.1%}",
-            f"{group['solved']:.1%}",
-        )
+        (group["name"], str(group["rollouts"]), f"{group['passed']:.1%}", f"{group['solved']:.1%}")
         for group in groups
     ]
 

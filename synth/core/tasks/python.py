@@ -58,8 +58,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     ]
     if not functions:
         raise TaskError(
-            "defines no family: a family is a public function that yields tasks",
-            str(context.file),
+            "defines no family: a family is a public function that yields tasks", str(context.file)
         )
     errors: list[TaskError] = []
     readers = [_Function(function, context) for function in functions]

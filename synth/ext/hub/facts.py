@@ -242,10 +242,7 @@ class Licences:
 
 
 def licences(
-    facts: RunFacts,
-    data: str | None = None,
-    world: str | None = None,
-    teacher: str | None = None,
+    facts: RunFacts, data: str | None = None, world: str | None = None, teacher: str | None = None
 ) -> Licences:
     """The licences of a run: those given, or else those that config and world declare."""
     card = facts.card

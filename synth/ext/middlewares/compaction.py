@@ -19,12 +19,7 @@ from synth.core.models.recap import Recap, opening_of, summary_request, with_rec
 from synth.core.types.events import CompactionEvent
 from synth.errors import ContextOverflow, ModelError
 from synth.ext.middlewares import CompactionConfig
-from synth.middleware import (
-    AgentMiddleware,
-    Ask,
-    MiddlewareHome,
-    MiddlewareInstance,
-)
+from synth.middleware import AgentMiddleware, Ask, MiddlewareHome, MiddlewareInstance
 from synth.model import Completion
 from synth.plugins import extension
 from synth.task import Message

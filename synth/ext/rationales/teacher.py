@@ -135,10 +135,7 @@ def teacher_messages(
         lines += ["", "Texts that you wrote for this step could not be used:"]
         lines += [f"- {text.part}: {text.kind}: {text.why}" for text in refused]
         lines.append("Write them again without that.")
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": "\n".join(lines)},
-    ]
+    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "\n".join(lines)}]
 
 
 def _line(message: Message) -> str:

@@ -43,10 +43,7 @@ class RenamingMaker:
     """
 
     def __init__(
-        self,
-        world: World,
-        names: Collection[str],
-        answers: Iterable[Mapping[str, Any] | None] = (),
+        self, world: World, names: Collection[str], answers: Iterable[Mapping[str, Any] | None] = ()
     ) -> None:
         self._world = world
         self.free_sql = any(tool.free_sql for tool in world.tools)

@@ -18,11 +18,7 @@ from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.base import has_question
 from synth.core.tasks.yaml.body import Body, WorldRules, read_body, read_world_rules, unsubmitted
-from synth.core.tasks.yaml.models import (
-    STEP_WORDS,
-    FamilyModel,
-    RulesModel,
-)
+from synth.core.tasks.yaml.models import STEP_WORDS, FamilyModel, RulesModel
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map, load_yaml
 from synth.core.tasks.yaml.step_templates import CaseTemplate, tools_called
@@ -67,10 +63,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
 
 
 def read_tasks(
-    file: Path,
-    universe: int,
-    tools: Mapping[str, Mapping[str, object]],
-    queries: Queries,
+    file: Path, universe: int, tools: Mapping[str, Mapping[str, object]], queries: Queries
 ) -> FileFamilies:
     """Parse and check the tasks.yaml of a world, for one of its universes.
 

@@ -68,11 +68,7 @@ def main(options: Arguments) -> int:
         "repo": options.org_name,
         "files": [file.relative_to(options.dir).as_posix() for file in files],
         "bytes": size,
-        "licenses": {
-            "data": declared.data,
-            "world": declared.world,
-            "teacher": declared.teacher,
-        },
+        "licenses": {"data": declared.data, "world": declared.world, "teacher": declared.teacher},
         "personal_data": sorted({f"{one.kind}: {one.place}" for one in findings}),
     }
     if options.dry_run:

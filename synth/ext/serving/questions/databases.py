@@ -237,11 +237,7 @@ def _columns(table: Table) -> list[str]:
 
 def _offered(databases: QuestionDatabases, names: Sequence[str]) -> list[Tool]:
     only = names[0] if len(names) == 1 else None
-    database = {
-        "type": "string",
-        "enum": list(names),
-        "description": "The name of the database.",
-    }
+    database = {"type": "string", "enum": list(names), "description": "The name of the database."}
     question = {"type": "string", "description": "What is asked, in words."}
     limit = {
         "type": "integer",

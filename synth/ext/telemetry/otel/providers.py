@@ -100,23 +100,15 @@ def providers(
     Raises OperatorError for headers that cannot be read.
     """
     resource = Resource.create(
-        {
-            "service.name": "synth",
-            "service.version": version(),
-            "service.instance.id": instance,
-        }
+        {"service.name": "synth", "service.version": version(), "service.instance.id": instance}
     )
     base = None if options.endpoint is None else options.endpoint.rstrip("/")
     headers = _headers(keys.get(options.headers_env or "", ""), options.headers_env)
     spans = OTLPSpanExporter(
-        endpoint=None if base is None else f"{base}/v1/traces",
-        headers=headers,
-        timeout=TIMEOUT_S,
+        endpoint=None if base is None else f"{base}/v1/traces", headers=headers, timeout=TIMEOUT_S
     )
     metrics = OTLPMetricExporter(
-        endpoint=None if base is None else f"{base}/v1/metrics",
-        headers=headers,
-        timeout=TIMEOUT_S,
+        endpoint=None if base is None else f"{base}/v1/metrics", headers=headers, timeout=TIMEOUT_S
     )
     tracers = TracerProvider(
         resource=resource,

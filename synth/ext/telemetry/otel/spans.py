@@ -230,10 +230,7 @@ class _TracedRollout(AgentMiddleware):
 
     def _end_tool(self, span: Span, answer: ToolAnswer) -> None:
         result = answer.outcome.result
-        changed = {
-            names.ROWS_CHANGED: len(answer.outcome.changes),
-            names.ANSWERED_BY: answer.by,
-        }
+        changed = {names.ROWS_CHANGED: len(answer.outcome.changes), names.ANSWERED_BY: answer.by}
         span.set_attributes(_known(changed))
         if self._maker.contents:
             span.set_attribute(names.TOOL_RESULT, clipped(answer.content, self._maker.home.hide))
