@@ -152,7 +152,7 @@ class Access:
         """Pin the time of the session, where the database can."""
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
-        """The reason for which a statement is not executed, None if it is. May raise a driver's error instead."""
+        """The reason to refuse a statement; None for none. May raise a driver's error instead."""
         refuse = resolve("envs.sandboxes.attached.one_query:refusal")
         text = sql if parameters is None else without_marks(sql, self._paramstyle)
         return refuse(text, self.url.get_backend_name())
