@@ -27,9 +27,8 @@ from synth.core.runner import event_loop
 from synth.core.runner.breaker import Breaker, Budget
 from synth.core.runner.callbacks import make_callbacks
 from synth.core.runner.interrupts import Interrupts
-from synth.core.runner.ordered_tasks import OrderedTasks, ProvingStopped
 from synth.core.runner.progress import ProgressView, Waiting
-from synth.core.runner.proof_log import MOST_ROWS, ProofLog
+from synth.core.runner.proof_log import MOST_ROWS, OrderedTasks, ProofLog, ProvingStopped
 from synth.core.runner.provenance import changes_since
 from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
 from synth.core.runner.runtimes.base import make_runtime
@@ -159,12 +158,7 @@ class Coordinator:
             governor = resolve(make_governor)(self.spec, count) if asks_endpoint else None
             timer = self._watch_clock()
             dispatcher = Dispatcher(
-                runtime,
-                count,
-                settings.concurrency,
-                settings.max_attempts,
-                governor,
-                self._say,
+                runtime, count, settings.concurrency, settings.max_attempts, governor, self._say
             )
             try:
                 with Waiting(_started(count), self.console):

@@ -236,11 +236,7 @@ class Dispatcher:
         return collected.deliveries
 
     def _requeue_after_crash(
-        self,
-        held: dict[int, Assignment],
-        feed: _Feed,
-        sink: Sink,
-        error: WorkerLost,
+        self, held: dict[int, Assignment], feed: _Feed, sink: Sink, error: WorkerLost
     ) -> None:
         """Give back what a lost worker held: suspects in halves, repeat offenders as errors."""
         if isinstance(error, WorkerHeld) and error.index in held:

@@ -50,7 +50,7 @@ from synth.core.tasks.queries import run_query
 from synth.core.tasks.shown_texts import ShownTexts
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.reply import Act
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError, TaskError
 from synth.evidence import Ask, TurnRecord, Utterance
@@ -102,7 +102,7 @@ class Episode(Closing):
     ``messages`` begins with the opening and grows by :meth:`step`. ``done`` is true once the
     conversation is over. The task is played with ``user`` under ``seed``, by default with the
     scripted one under the task's own seed; its role is ``task.role``. With
-    :class:`~synth.core.users.none.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each
+    :class:`~synth.core.users.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each
     call.
     """
 

@@ -33,13 +33,7 @@ from synth.core.foundation.consent import (
 )
 from synth.core.runner.hooks import run_hooks
 from synth.core.runner.progress import Waiting
-from synth.core.runner.run_files import (
-    CONFIG_FILE,
-    TASKS_FILE,
-    scrubbed,
-    task_row,
-    write_whole,
-)
+from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, scrubbed, task_row, write_whole
 from synth.errors import OperatorError, TaskError, returned
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve

@@ -224,9 +224,7 @@ def _check_splits(plan: Plan, supplied: Collection[str]) -> None:
 
 
 def _too_many(
-    tasks: int,
-    capacities: Mapping[int, Mapping[str, int]],
-    order: Sequence[tuple[str, TaskPool]],
+    tasks: int, capacities: Mapping[int, Mapping[str, int]], order: Sequence[tuple[str, TaskPool]]
 ) -> str:
     """Says how much there is, by family, or by universe where there are several, and what is left
     out.

@@ -45,13 +45,7 @@ from synth.core.runner.worker_messages import Assignment, Collected, Delivery, G
 from synth.core.types.renaming import renaming_of
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.prove import prove
-from synth.errors import (
-    ModelAuthError,
-    ModelError,
-    ModelRefusedRequest,
-    SynthError,
-    TaskError,
-)
+from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, SynthError, TaskError
 from synth.plugins import resolve
 from synth.rollout import PartialUsage, RolloutContext, play, play_as_proof, probe
 from synth.task import Job, Task

@@ -204,7 +204,7 @@ LAZY = {
         "synth.core.screen.notebook:trajectory_html",
     ): NOTEBOOK,
     (
-        "synth/core/personal/columns.py",
+        "synth/core/personal/people.py",
         "synth.core.personal.guess:guess_columns",
     ): "most worlds declare their personal columns",
     ("synth/launch.py", "synth.core.dataset.upload:check_target"): UPLOADS,
@@ -266,7 +266,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.config.compose:describe"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.config.compose:print_config"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.dry_run:show"): HEAVY_COMMAND,
-    ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
+    ("synth/core/cli/inspect.py", "synth.core.cli.suspects:suspects_of"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
     ("synth/core/cli/checking.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,

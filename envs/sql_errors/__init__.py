@@ -2,7 +2,7 @@
 
 from envs.sql_errors.advice import nearest
 from envs.sql_errors.classify import ErrorClassifier, classify, to_result
-from envs.sql_errors.transient import is_transient, tells_of_transient
+from envs.sql_errors.codes import is_transient, tells_of_transient
 
 __all__ = [
     "ErrorClassifier",

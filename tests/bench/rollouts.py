@@ -45,7 +45,7 @@ from synth.core.runner import event_loop
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.ext.serving.openai_server import whole
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.ext.telemetry.otel.spans import make as make_spans
 from synth.middleware import MiddlewareHome, MiddlewareMaker
 from synth.model import Completion

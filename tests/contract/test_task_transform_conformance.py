@@ -7,7 +7,7 @@ import pytest
 from examples.extensions.task_transform import Long, Options
 from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.ext.renamings.config import RenamingsConfig
+from synth.ext.renamings import RenamingsConfig
 from synth.ext.renamings.making import Renamings
 from synth.ext.variety.answers_in_words import AnswersInWords
 from synth.ext.variety.by_difficulty import ByDifficulty

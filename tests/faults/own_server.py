@@ -21,8 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import NullPool
 
-from envs.connection import DatabaseConnectionConfig
+from envs.connection import check, open_engine, parse_url
 from envs.errors import DatabaseConfigError
 from tests.servers import VARIABLES
 
@@ -63,11 +64,10 @@ class OwnServer(ABC):
 
     def wait(self) -> None:
         """Wait until it answers."""
-        os.environ["OWN_SERVER"] = self.url
         deadline = time.monotonic() + READY_S
         while True:
             try:
-                DatabaseConnectionConfig(dsn_env_var="OWN_SERVER", connect_timeout_s=5).check()
+                check(open_engine(parse_url(self.url), 5, poolclass=NullPool))
             except DatabaseConfigError:
                 if time.monotonic() > deadline:
                     raise

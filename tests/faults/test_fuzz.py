@@ -27,7 +27,7 @@ from synth.core.agent.text_calls import find_calls
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_writer import RunWriter
-from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.saves import extract
 from synth.core.tasks.yaml.source_map import load_yaml
 from synth.errors import DatasetError, TaskError
 from tests.faults.promises import promise

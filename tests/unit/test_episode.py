@@ -24,7 +24,7 @@ from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.events import Usage
 from synth.core.types.steps import ReplyStep
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.core.users.scripted.user import GO_ON, NOTHING_TO_ADD, ScriptedUser
 from synth.core.validation.prove import prove
 from synth.episode import Episode

@@ -20,10 +20,9 @@ from typing import Any, ClassVar
 import sqlalchemy
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from envs.connection import require_driver
+from envs.connection import fix_settings, require_driver
 from envs.errors import DatabaseConfigError
 from envs.plugins import resolve
-from envs.session_settings import fix_settings
 from envs.types import Table
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
@@ -153,7 +152,7 @@ class Access:
         """Pin the time of the session, where the database can."""
 
     def refusal(self, raw: Any, sql: str, parameters: Any) -> str | None:
-        """Why a statement is not executed, None if it is. May raise a driver's error instead."""
+        """The reason to refuse a statement; None for none. May raise a driver's error instead."""
         refuse = resolve("envs.sandboxes.attached.one_query:refusal")
         text = sql if parameters is None else without_marks(sql, self._paramstyle)
         return refuse(text, self.url.get_backend_name())
@@ -188,11 +187,7 @@ class Writer(Access):
     """The driver's codes of errors that another transaction causes: its locks, or its commit."""
 
     def __init__(
-        self,
-        url: sqlalchemy.URL,
-        schemas: Sequence[str],
-        tables: Mapping[str, Table],
-        idle_s: int,
+        self, url: sqlalchemy.URL, schemas: Sequence[str], tables: Mapping[str, Table], idle_s: int
     ) -> None:
         super().__init__(url, schemas)
         self.tables = tables

@@ -254,11 +254,7 @@ class _PostgresWriter(Writer, PostgresAccess):
     conflicts = frozenset({"55P03", "40P01", "40001"})
 
     def __init__(
-        self,
-        url: sqlalchemy.URL,
-        schemas: Sequence[str],
-        tables: Mapping[str, Table],
-        idle_s: int,
+        self, url: sqlalchemy.URL, schemas: Sequence[str], tables: Mapping[str, Table], idle_s: int
     ) -> None:
         super().__init__(url, schemas, tables, idle_s)
         self._known: Sequence[tuple[int, str, str, str, str]] = ()

@@ -208,7 +208,7 @@ def _executed(rollout: _Rollout, question: RolloutQuestion) -> StatementResult:
 
 
 def _left(limit_ms: int | None, began: float) -> int | None:
-    """What is left of a statement's time. Raises TimeoutError when it is over."""
+    """The rest of a statement's time. Raises TimeoutError when it is over."""
     if limit_ms is None:
         return None
     left = limit_ms - int((time.monotonic() - began) * 1000)

@@ -14,13 +14,7 @@ from urllib.parse import quote
 
 import sqlalchemy
 
-from envs.sandboxes.attached.access import (
-    QUERIES,
-    Access,
-    Writer,
-    existing_file,
-    first_word,
-)
+from envs.sandboxes.attached.access import QUERIES, Access, Writer, existing_file, first_word
 from envs.types import Table
 
 VALUE_BYTES = 16_000_000

@@ -19,7 +19,7 @@ import psycopg
 import sqlalchemy
 from psycopg import errors
 
-from envs.connection import connect_args, driver_args
+from envs.connection import POSTGRES, connect_args, driver_args
 from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
@@ -33,7 +33,6 @@ from envs.sandboxes.server.admin_session import (
     Removal,
 )
 from envs.sandboxes.server.control_connection import ControlConnection, Driver
-from envs.session_settings import POSTGRES
 
 MARK = "made by envs.sandboxes; removed when its process is gone"
 

@@ -16,7 +16,6 @@ from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
 from envs import types as envs_types
 from synth.core.foundation.credentials import redact
 from synth.core.models.emission import completion_event, emitted_call
-from synth.core.types.events import CompletionEvent, EmittedCall
 from synth.model import Completion, Delta
 from synth.verdict import StopReason
 
@@ -29,18 +28,6 @@ class _ErrorForm:
     message: str
 
 
-def _emission(completion: Completion) -> CompletionEvent:
-    return completion_event(completion)
-
-
-def _emitted(call: envs_types.ToolCall) -> EmittedCall:
-    return emitted_call(call)
-
-
-def _answer(result: envs_types.ToolResult) -> Any:
-    return result.payload()
-
-
 def _changed(change: envs_types.RowChange) -> Any:
     return change.to_json()
 
@@ -49,9 +36,9 @@ def _described(error: BaseException) -> _ErrorForm:
     return _ErrorForm(type(error).__name__, redact(str(error)))
 
 
-_Completion = Annotated[Completion, PlainSerializer(_emission)]
-_Call = Annotated[envs_types.ToolCall, PlainSerializer(_emitted)]
-_Result = Annotated[envs_types.ToolResult, PlainSerializer(_answer)]
+_Completion = Annotated[Completion, PlainSerializer(completion_event)]
+_Call = Annotated[envs_types.ToolCall, PlainSerializer(emitted_call)]
+_Result = Annotated[envs_types.ToolResult, PlainSerializer(envs_types.ToolResult.payload)]
 _Change = Annotated[envs_types.RowChange, PlainSerializer(_changed)]
 _Error = Annotated[BaseException, PlainSerializer(_described)]
 

@@ -13,7 +13,7 @@ from envs.tools.tool import NAME
 from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.core.dataset.sanitize import sanitize
-from synth.core.types.assistant_message import AssistantMessage
+from synth.core.types.events import AssistantMessage
 from synth.model import Completion
 from synth.task import Message
 

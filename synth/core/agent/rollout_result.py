@@ -43,9 +43,7 @@ class AgentLimits:
     def for_requests(self, count: int) -> AgentLimits:
         """The limits of a conversation with so many requests."""
         return replace(
-            self,
-            max_turns=self.max_turns * count,
-            max_tool_calls=self.max_tool_calls * count,
+            self, max_turns=self.max_turns * count, max_tool_calls=self.max_tool_calls * count
         )
 
 

@@ -63,11 +63,7 @@ def _replay(run: Source, trust: bool, interrupt: Interrupt) -> ReplayReport:
 
 
 def grade(
-    run: Source,
-    *,
-    world: str | Path | None = None,
-    where: str | None = None,
-    trust: bool = False,
+    run: Source, *, world: str | Path | None = None, where: str | None = None, trust: bool = False
 ) -> GradeReport:
     """Judge the recorded trajectories of a run again, without a model.
 

@@ -49,7 +49,7 @@ class Run:
 
     @property
     def reason(self) -> str | None:
-        """Why a partial run stopped: a budget, the breaker, ``interrupted``; None if complete."""
+        """The end of a partial run: a budget, the breaker, ``interrupted``; None if complete."""
         return self.report.reason
 
     @property

@@ -62,11 +62,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         requests.update(block.requests)  # pyright: ignore[reportArgumentType]
     splits = {"universes": [_block(block) for block in plan.blocks]} if len(plan.blocks) > 1 else {}
     return {
-        "world": {
-            "name": run.world.name,
-            "digest": run.world.digest,
-            "path": str(run.world.path),
-        },
+        "world": {"name": run.world.name, "digest": run.world.digest, "path": str(run.world.path)},
         "tasks": plan.tasks,
         "samples": plan.samples,
         "rollouts": plan.jobs,
@@ -83,10 +79,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         **({"account": run.account.to_json()} if run.account.entries else {}),
         "model": spec.endpoint.name or spec.endpoint.kind,
         "most_calls": plan.jobs * spec.agent.max_turns,
-        "tools": {
-            "count": len(tools),
-            "tokens": len(json.dumps(tools)) // CHARACTERS_PER_TOKEN,
-        },
+        "tools": {"count": len(tools), "tokens": len(json.dumps(tools)) // CHARACTERS_PER_TOKEN},
         "estimate": estimate(run, tools) if spec.asks_endpoint else None,
         "runtime": {"kind": kind if spec.runtime.kind == "auto" else spec.runtime.kind}
         | ({"why": why} if spec.runtime.kind == "auto" else {}),

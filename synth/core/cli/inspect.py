@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shutil
+import subprocess
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from synth.core.cli.command import Arguments, command
@@ -16,7 +19,6 @@ from synth.core.foundation.suggestions import hint, nearest
 from synth.core.report.compare import LISTED, compare, show_comparison
 from synth.core.report.follow import follow, print_events, show_news
 from synth.core.report.json_output import print_document, print_json
-from synth.core.report.pager import paged
 from synth.core.report.step_values import show_step_values, step_values
 from synth.core.report.summary import summarize
 from synth.core.report.table import LISTING, show_errors, show_listing, show_summary
@@ -96,7 +98,7 @@ def main(options: Arguments) -> int:
 def _inspect(options: Arguments, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
         if options.suspect:
-            found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
+            found = resolve("synth.core.cli.suspects:suspects_of")(dataset, options.path)
             show = resolve("synth.core.cli.suspects:show_suspects")
             show(found, screen := Screen(), as_json=options.json)
             if not options.json:
@@ -241,3 +243,45 @@ def _broken(
     """The only rollout of that kind that infrastructure broke."""
     found = [error for error in dataset.errors() if wanted(error)]
     return found[0] if len(found) == 1 else None
+
+
+_LESS = "FRX"  # ends at once if all fits, passes colours, leaves the text on the screen
+
+
+@contextlib.contextmanager
+def paged(*, wanted: bool = True) -> Generator[Screen]:
+    """A screen whose text goes through the pager if standard output is a terminal.
+
+    Leaving early is fine: what the reader does not read is not written.
+    """
+    command = _pager_command() if wanted and stdout().isatty() else None
+    if command is None:
+        yield Screen()
+        return
+    environment = os.environ | {"LESS": os.environ.get("LESS", _LESS)}
+    with subprocess.Popen(  # noqa: S603 - the operator names the pager
+        command,
+        stdin=subprocess.PIPE,
+        stdout=stdout(),
+        env=environment,
+        text=True,
+        errors="backslashreplace",
+    ) as process:
+        assert process.stdin is not None
+        try:
+            yield Screen(process.stdin, terminal=True)
+        except BrokenPipeError:  # the reader has seen enough
+            pass
+        finally:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+
+
+def _pager_command() -> list[str] | None:
+    """The words of the pager's command; None if there is none, or ``$PAGER`` is empty or cat."""
+    try:
+        words = shlex.split(os.environ.get("PAGER", "less"))
+    except ValueError:
+        return None
+    usable = bool(words) and words[0] != "cat" and shutil.which(words[0]) is not None
+    return words if usable else None

@@ -8,12 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Strict
 
 from synth.core.config.section import extended
-from synth.core.config.types import (
-    MoreThanZero,
-    Positive,
-    Section,
-    Text,
-)
+from synth.core.config.types import MoreThanZero, Positive, Section, Text
 
 
 @extended("agent")

@@ -29,13 +29,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from synth.config import KEYS, SECTIONS, RunConfig, from_dict, problems, to_dict
-from synth.core.config.overrides import (
-    SEARCH_PATH,
-    Groups,
-    ParsedOverrides,
-    Point,
-    read_overrides,
-)
+from synth.core.config.overrides import SEARCH_PATH, Groups, ParsedOverrides, Point, read_overrides
 from synth.core.config.rules import walk
 from synth.core.foundation.credentials import ADVICE, is_secret_variable, known_secrets, redact
 from synth.core.foundation.shipped import config_groups, configs_dir

@@ -21,9 +21,7 @@ from synth.plugins import ENGINES, ExtensionPoint, PluginError
 OVERRIDE = "override"
 """The kind of the entries in an account."""
 
-_SWITCHES: Mapping[str, str] = {
-    "database.audit_level": "database.audit",
-}
+_SWITCHES: Mapping[str, str] = {"database.audit_level": "database.audit"}
 """For a key of the core, the key without which nobody reads it."""
 
 

@@ -17,10 +17,7 @@ from synth.core.dataset.store.wire import to_values
 
 
 def write_subset(
-    dataset: Dataset,
-    out: Path,
-    columns: Sequence[str],
-    keep: Callable[[Mapping[str, Any]], bool],
+    dataset: Dataset, out: Path, columns: Sequence[str], keep: Callable[[Mapping[str, Any]], bool]
 ) -> int:
     """Write the rows that ``keep`` takes, by their values in ``columns``, with all their columns as
     one Parquet file, and return their number.

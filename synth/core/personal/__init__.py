@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from synth.core.personal.columns import PersonalColumn, personal_columns
-from synth.core.personal.people import People, Person, people_of
+from synth.core.personal.people import People, Person, PersonalColumn, people_of, personal_columns
 
-__all__ = [
-    "People",
-    "Person",
-    "PersonalColumn",
-    "people_of",
-    "personal_columns",
-]
+__all__ = ["People", "Person", "PersonalColumn", "people_of", "personal_columns"]

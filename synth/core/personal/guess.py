@@ -16,8 +16,8 @@ from functools import cache
 from anyascii import anyascii
 
 from envs.types import Table
-from synth.core.personal.columns import Sample
 from synth.core.personal.formats import MOST_OF, are_people, kind_of_content
+from synth.core.personal.people import Sample
 
 
 def _words(text: str) -> frozenset[str]:

@@ -178,12 +178,7 @@ def _never(arguments: dict[str, Any], db: object) -> ToolResult:
 
 
 def _renamed(
-    value: Any,
-    names: Mapping[str, str],
-    values: Values,
-    *,
-    own_keys: bool,
-    key: str = "",
+    value: Any, names: Mapping[str, str], values: Values, *, own_keys: bool, key: str = ""
 ) -> Any:
     """A JSON value with its keys renamed, and the words of enumerations under them.
 

@@ -12,9 +12,8 @@ from typing import Any
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
 from synth.core.dataset.variety import Variety
-from synth.core.report.histogram import histogram_of
-from synth.core.report.rates import PassTally
-from synth.core.screen.tool_use import tool_uses
+from synth.core.report.rates import PassTally, histogram_of
+from synth.core.screen.transcript import tool_uses
 from synth.core.types.phrasings import HeldOutPhrasings, folded
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")

@@ -9,8 +9,7 @@ from typing import Any, cast
 from synth.core.dataset.reviews import in_words
 from synth.core.dataset.store.counts import RetryTally
 from synth.core.dataset.variety import variety_table
-from synth.core.report.histogram import Histogram
-from synth.core.report.rates import SHOWN, spread_of
+from synth.core.report.rates import SHOWN, Histogram, spread_of
 from synth.core.screen.screen import Screen, cell, reason_of, safe_line, say_hidden
 
 LISTING = ("trajectory_id", "family", "reward", "stop_reason", "verdicts")
@@ -292,12 +291,7 @@ APART = ("", "rollouts", "passed its gate", "solved")
 def rows_apart(groups: Iterable[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Rollouts that a gate counts apart, under :data:`APART`."""
     return [
-        (
-            group["name"],
-            str(group["rollouts"]),
-            f"{group['passed']:.1%}",
-            f"{group['solved']:.1%}",
-        )
+        (group["name"], str(group["rollouts"]), f"{group['passed']:.1%}", f"{group['solved']:.1%}")
         for group in groups
     ]
 

@@ -199,9 +199,7 @@ def _count_differences(row: Row, executed: int) -> list[str]:
     calls = len(_recorded_calls(row))
     if executed == expected and len(results) == calls:
         return []
-    return [
-        f"{executed} calls were executed of {expected}; {len(results)} results, {calls} calls",
-    ]
+    return [f"{executed} calls were executed of {expected}; {len(results)} results, {calls} calls"]
 
 
 def _reply_differences(row: Row, opening: int) -> list[str]:

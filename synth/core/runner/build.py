@@ -12,7 +12,7 @@ from pathlib import Path
 
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.runner.setup import ExtensionSetup, ModelSetup, RunSpec, WorkerSetup
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.middleware import Factory, MiddlewareHome, MiddlewareMaker
 from synth.model import Model, RateLimiter
 from synth.plugins import resolve

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from synth.core.config.agent import AgentConfig
 from synth.core.config.options import load_extension, options_for
 from synth.core.config.section import ConfigSection
 from synth.core.config.telemetry import TelemetryConfig
@@ -40,13 +41,15 @@ def callback_setups(telemetry: TelemetryConfig) -> tuple[CallbackSetup, ...]:
     return tuple(found)
 
 
-def callback_options(telemetry: TelemetryConfig) -> dict[str, dict[str, Any]]:
-    """The options of each callback as the config holds them."""
+def options_held(
+    section: AgentConfig | TelemetryConfig, names: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """The options of middlewares or callbacks as their section of the config holds them."""
     return {
-        name: asdict(section)
-        if isinstance(section := getattr(telemetry, name, None), ConfigSection)
-        else telemetry.options.get(name, {})
-        for name in telemetry.callbacks
+        name: asdict(own)
+        if isinstance(own := getattr(section, name, None), ConfigSection)
+        else section.options.get(name, {})
+        for name in names
     }
 
 

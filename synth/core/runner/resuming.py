@@ -37,12 +37,7 @@ from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.hooks import run_hooks, shipped_hooks
 from synth.core.runner.progress import Waiting
 from synth.core.runner.provenance import changes_of, check_unchanged
-from synth.core.runner.run_files import (
-    CONFIG_FILE,
-    load_config,
-    with_changes,
-    write_whole,
-)
+from synth.core.runner.run_files import CONFIG_FILE, load_config, with_changes, write_whole
 from synth.errors import DatasetError, OperatorError, ResumeRefused
 from synth.launch import Begun, ignore, launch, require_model, say_how_to_resume, sealed, waits
 from synth.plugins import RUN_HOOKS, resolve
@@ -328,11 +323,7 @@ def resume(
 
 
 def _launch_again(
-    directory: Path,
-    changes: Mapping[str, object],
-    console: Console,
-    consent: Consent,
-    begun: Begun,
+    directory: Path, changes: Mapping[str, object], console: Console, consent: Consent, begun: Begun
 ) -> RunReport:
     """Launch a run that was stopped in a hook, before there was a plan."""
     config = load_config(directory, {**changes, "output.dir": str(directory)})

@@ -42,7 +42,7 @@ from synth.core.config.rules import AGENT, walk
 from synth.core.config.section import ConfigSection, section_kinds
 from synth.core.foundation.credentials import known_secrets
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.runner.callbacks import CallbackSetup, callback_options, callback_setups
+from synth.core.runner.callbacks import CallbackSetup, callback_setups, options_held
 from synth.errors import DatasetError, OperatorError
 from synth.model import Sampling
 from synth.plugins import (
@@ -284,8 +284,8 @@ def run_spec(config: RunConfig) -> RunSpec:
         callbacks=tuple(callbacks),
         keys=_named_keys(
             {
-                "agent": _middleware_options(config.agent),
-                "telemetry": callback_options(config.telemetry),
+                "agent": options_held(config.agent, config.agent.middleware),
+                "telemetry": options_held(config.telemetry, config.telemetry.callbacks),
             }
         ),
         target=target,
@@ -459,16 +459,6 @@ def _priced(model: EndpointConfig) -> dict[str, Any]:
     """The section of a model, with the prices of the public table where it names none."""
     section = asdict(model)
     return section | prices_of(section, model.name)
-
-
-def _middleware_options(agent: AgentConfig) -> dict[str, dict[str, Any]]:
-    """The options of each middleware as the config holds them."""
-    return {
-        name: asdict(section)
-        if isinstance(section := getattr(agent, name, None), ConfigSection)
-        else agent.options.get(name, {})
-        for name in agent.middleware
-    }
 
 
 def _secret(section: str, variable: str | None) -> _Secret | None:

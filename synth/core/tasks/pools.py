@@ -21,20 +21,22 @@ MOST_COMBINATIONS = 500
 
 
 @dataclass(frozen=True)
-class ListedTask:
-    """One task of a family that lists its tasks."""
+class TaskInstance:
+    """The slots of one task, and what its family says about them. ``case`` is for families that
+    list their tasks.
+    """
 
     slots: Mapping[str, object]
     key: object
-    case: str | None
     body: Body
+    case: str | None = None
 
 
 @dataclass(frozen=True)
 class ListedFamily(TaskFamily):
     """A family that lists its tasks one by one, as a function of tasks.py does."""
 
-    tasks: Sequence[ListedTask]
+    tasks: Sequence[TaskInstance]
 
     @property
     def talks(self) -> bool:
@@ -56,15 +58,6 @@ class PublishedFamily(ListedFamily):
     """A family of a set that somebody published: a task that fails its proof is left out."""
 
     published = True
-
-
-@dataclass(frozen=True)
-class TaskInstance:
-    """The slots of one task, and what its family says about them."""
-
-    slots: Mapping[str, object]
-    key: object
-    body: Body
 
 
 class CasePool(ABC):
@@ -120,21 +113,16 @@ class _ListedCase(CasePool):
     """The tasks that a family lists one by one."""
 
     case: str | None
-    tasks: Sequence[ListedTask]
+    tasks: Sequence[TaskInstance]
 
     def __len__(self) -> int:
         return len(self.tasks)
 
     def __getitem__(self, index: int) -> TaskInstance:
-        task = self.tasks[index]
-        return TaskInstance(task.slots, task.key, task.body)
+        return self.tasks[index]
 
     def find(self, slots: Mapping[str, object]) -> list[TaskInstance]:
-        return [
-            TaskInstance(task.slots, task.key, task.body)
-            for task in self.tasks
-            if task.slots == slots
-        ]
+        return [task for task in self.tasks if task.slots == slots]
 
 
 def case_pools(family: TaskFamily, queries: Queries) -> list[CasePool]:

@@ -27,7 +27,7 @@ from envs.ledger import Ledger
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.json_leaves import named_values
 from synth.core.tasks.domains import keys_in
-from synth.core.tasks.pools import ListedFamily, ListedTask
+from synth.core.tasks.pools import ListedFamily, TaskInstance
 from synth.core.tasks.queries import json_value
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.body import read_body, unsubmitted
@@ -58,8 +58,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     ]
     if not functions:
         raise TaskError(
-            "defines no family: a family is a public function that yields tasks",
-            str(context.file),
+            "defines no family: a family is a public function that yields tasks", str(context.file)
         )
     errors: list[TaskError] = []
     readers = [_Function(function, context) for function in functions]
@@ -117,7 +116,7 @@ class _Function:
             ) from None
         if self.function.__name__ in self.context.taken:
             raise self.fail("another family has this id")
-        tasks: dict[str, ListedTask] = {}
+        tasks: dict[str, TaskInstance] = {}
         contents: dict[str, str] = {}
         errors: list[TaskError] = []
         for raw in self.yielded():
@@ -227,7 +226,7 @@ class _Function:
         message = f'{error.message}: write the slot, "{{{pasted}}}", in the place of its value'
         return TaskError(message, error.file, error.line, error.family)
 
-    def task(self, raw: Map) -> ListedTask:
+    def task(self, raw: Map) -> TaskInstance:
         scope = self.scope
         scope.check(raw, YieldedModel, "a task", self.line)
         slots = raw["slots"]
@@ -240,4 +239,4 @@ class _Function:
             body = read_body(raw, scope, self.context.queries, self.context.rules, [slots])
         except TaskError as error:
             raise self.as_slot(error, raw, slots) from None
-        return ListedTask(dict(slots), raw["key"], case, body)
+        return TaskInstance(dict(slots), raw["key"], body, case)

@@ -19,14 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from synth.core.types.steps import (
-    BranchStep,
-    CallStep,
-    LoopStep,
-    ReplyStep,
-    Step,
-    SubmitStep,
-)
+from synth.core.types.steps import BranchStep, CallStep, LoopStep, ReplyStep, Step, SubmitStep
 from synth.task import Task
 
 KINDS = ("calls", "branches", "turns", "requests", "clauses")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, ClassVar, TypeVar, cast, get_args
 
 from synth.errors import DatasetError
 
 
-class _GoldStep:
+class GoldStep:
     """A step by its word, and its fields as JSON; the ``line`` of a file is not part of it."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class _GoldStep:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, _GoldStep):
+    if isinstance(value, GoldStep):
         return value.to_json()
     if isinstance(value, Condition):
         return asdict(value)
@@ -45,7 +45,7 @@ def _plain(value: object) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class CallStep(_GoldStep):
+class CallStep(GoldStep):
     """A tool call. ``save`` names values of its result (see :mod:`synth.core.tasks.yaml.saves`),
     ``fails`` is the category of the error with which it is meant to fail, ``line`` its line in the
     author's file.
@@ -64,7 +64,7 @@ class CallStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class AskStep(_GoldStep):
+class AskStep(GoldStep):
     """A question about topics that the user knows."""
 
     do: ClassVar[str] = "ask"
@@ -73,7 +73,7 @@ class AskStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class ConfirmStep(_GoldStep):
+class ConfirmStep(GoldStep):
     """A proposal that the user has to agree to."""
 
     do: ClassVar[str] = "confirm"
@@ -81,7 +81,7 @@ class ConfirmStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class SubmitStep(_GoldStep):
+class SubmitStep(GoldStep):
     """The answer, handed in by the tool ``submit``."""
 
     do: ClassVar[str] = "submit"
@@ -100,7 +100,7 @@ class SubmitStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyStep(_GoldStep):
+class ReplyStep(GoldStep):
     """Words to the user, ``say`` in the notation; they go with what comes next. ``always`` are the
     saved names that each of the author's texts holds.
     """
@@ -111,7 +111,7 @@ class ReplyStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class LoopStep(_GoldStep):
+class LoopStep(GoldStep):
     """``for_each``: the steps are played for each item of the list ``over``, under ``name``."""
 
     do: ClassVar[str] = "for_each"
@@ -134,7 +134,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class BranchStep(_GoldStep):
+class BranchStep(GoldStep):
     """``if``: the steps are played if all conditions hold, ``otherwise`` if not. A proof of the
     task leaves it in loops only, without a branch that no item took: elsewhere the steps of the
     branch taken stand in its place.
@@ -148,7 +148,7 @@ class BranchStep(_GoldStep):
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUpStep(_GoldStep):
+class FollowUpStep(GoldStep):
     """``then``: here the user brings the follow-up of this ``index``, in the place of a yes to the
     last proposal (``proposed``), or in answer to the words so far (``done``, ``refused``).
     """
@@ -202,14 +202,15 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 """What reads the fields that are not JSON."""
 
 
-def every_step(steps: Sequence[Step]) -> Iterator[Step]:
-    """All steps in order, the steps of loops and branches after their own."""
+AnyStep = TypeVar("AnyStep", bound=GoldStep)
+
+
+def every_step(steps: Sequence[AnyStep]) -> Iterator[AnyStep]:
+    """All steps in order, the steps of loops, branches and cases after their own."""
     for step in steps:
         yield step
-        if isinstance(step, LoopStep | BranchStep):
-            yield from every_step(step.steps)
-        if isinstance(step, BranchStep):
-            yield from every_step(step.otherwise)
+        for inner in ("steps", "otherwise"):
+            yield from every_step(getattr(step, inner, ()))
 
 
 def rewritten(steps: Sequence[Step], change: Callable[[Step], Sequence[Step]]) -> list[Step]:

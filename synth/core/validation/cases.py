@@ -77,7 +77,6 @@ def cases_work(task: Task, family: Family) -> Iterator[tuple[str, Task]]:
             yield (
                 case,
                 replace(
-                    task,
-                    gold=realise(family.body.gold, task.slots, case, task.seed >> 8, asked),
+                    task, gold=realise(family.body.gold, task.slots, case, task.seed >> 8, asked)
                 ),
             )

@@ -15,15 +15,9 @@ from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
 from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
-from synth.core.tasks.yaml.step_templates import (
-    AskTemplate,
-    CallTemplate,
-    FollowUpTemplate,
-    Phrasing,
-    SayTemplate,
-    StepTemplate,
-)
+from synth.core.tasks.yaml.step_templates import AskTemplate, SayTemplate, StepTemplate
 from synth.core.tasks.yaml.user import ConsentText
+from synth.core.types.steps import CallStep, FollowUpStep
 from synth.core.validation.argument_provenance import appears_in, flat, leaves, unknown_arguments
 from synth.ext.action_lists.entries import Entry, ExpectedCall, Kind, Refused
 from synth.ext.action_lists.inference import MOST_COUNTED, Inferred, names_something
@@ -192,7 +186,7 @@ class GoldMaker:
 
     def _check_named(self) -> None:
         """Raise Refused if the user names something that a read finds and no call is about."""
-        steps = [step for step in self._progress.steps if isinstance(step, CallTemplate)]
+        steps = [step for step in self._progress.steps if isinstance(step, CallStep)]
         meant = [str(value) for step in steps for _, value in wanted_leaves(step.arguments)]
         about = flat("\n".join([*meant, *self.entry.outputs]))
         for named in self._named:
@@ -228,7 +222,7 @@ class GoldMaker:
             condition = consent(call.name, call.arguments, schema, self._said, progress.results)
             if condition not in progress.consents[-1]:
                 progress.consents[-1].append(condition)
-        progress.steps.append(CallTemplate(call.name, dict(call.arguments), line=self.entry.line))
+        progress.steps.append(CallStep(call.name, dict(call.arguments), line=self.entry.line))
         self._behind.call(_tool_call(call.name, call.arguments))
         self._inferred.played(call.name, call.arguments)
         self._hear(outcome.result.payload(), outcome.content)
@@ -245,7 +239,7 @@ class GoldMaker:
         for index, due in enumerate(self._due):
             if due == place:
                 words = report(progress.written, ())
-                progress.steps += [SayTemplate(Phrasing([words])), FollowUpTemplate(index, "done")]
+                progress.steps += [SayTemplate([words]), FollowUpStep(index, "done")]
                 progress.written.clear()
                 progress.consents.append([])
                 progress.seen.append(self.script.later[index])
@@ -328,7 +322,7 @@ class GoldMaker:
                 if topic in self.script.topics and topic not in self._progress.asked:
                     self._ask(topic)
             arguments = dict(read.arguments)
-            self._progress.steps.append(CallTemplate(read.tool, arguments, line=self.entry.line))
+            self._progress.steps.append(CallStep(read.tool, arguments, line=self.entry.line))
             self._progress.reads.append((read.tool, arguments))
             outcome = self._behind.call(_tool_call(read.tool, arguments))
             self._unknown(outcome)  # its own inferred arguments are noted
@@ -367,7 +361,7 @@ class GoldMaker:
             )
         self._check_named()
         words = report([*progress.written, *progress.required], entry.outputs)
-        progress.steps.append(SayTemplate(Phrasing([words])))
+        progress.steps.append(SayTemplate([words]))
 
     def _refusal(self) -> SayTemplate:
         """The last words where a list only reads: the user wants what may not be done. The reads
@@ -382,7 +376,7 @@ class GoldMaker:
             )
         self._check_named()
         about = next(iter(self.entry.calls[-1].arguments.values()), "this")
-        return SayTemplate(Phrasing([f"Unfortunately I cannot do that for {about}."]))
+        return SayTemplate([f"Unfortunately I cannot do that for {about}."])
 
 
 def later_calls(calls: Sequence[ExpectedCall], script: Script) -> list[int]:

@@ -19,14 +19,15 @@ from envs.world.loader import World
 from synth.core.foundation.hashing import canonical
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.families import FamilyTasks
-from synth.core.tasks.pools import ListedTask, PublishedFamily
+from synth.core.tasks.pools import PublishedFamily, TaskInstance
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies
 from synth.core.tasks.yaml.body import Body, WorldRules
 from synth.core.tasks.yaml.family import read_rules
-from synth.core.tasks.yaml.step_templates import CallTemplate, ConfirmTemplate, StepTemplate
+from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate
 from synth.core.tasks.yaml.user import SequelText, TopicText, UserText
 from synth.core.types.checks import Gate
+from synth.core.types.steps import CallStep
 from synth.core.validation.argument_provenance import ungrounded_arguments
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import TaskError
@@ -125,9 +126,7 @@ def _body_of(
         gold = maker.make(asks_consent=asks_consent)
     gold = replace(gold, steps=_with_reads(gold.steps, rules, world))
     calls = [
-        ExpectedCall(step.tool, step.arguments)
-        for step in gold.steps
-        if isinstance(step, CallTemplate)
+        ExpectedCall(step.tool, step.arguments) for step in gold.steps if isinstance(step, CallStep)
     ]
     body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
     return _MadeBody(body, gold.inferred, gold.useless_reads)
@@ -142,14 +141,14 @@ def _with_reads(
     demands = ReadBefore().parse_options(rules.read_before)
     out: list[StepTemplate] = []
     for step in steps:
-        if isinstance(step, CallTemplate):
+        if isinstance(step, CallStep):
             place = len(out)
             while place and isinstance(out[place - 1], ConfirmTemplate):
                 place -= 1
             made = {
                 (one.tool, canonical(dict(one.arguments)))
                 for one in out
-                if isinstance(one, CallTemplate)
+                if isinstance(one, CallStep)
             }
             for lookups in demands.get(step.tool, ()):
                 reads = [_read(world, tool_of(lookup), step) for lookup in lookups]
@@ -162,7 +161,7 @@ def _with_reads(
     return out
 
 
-def _read(world: World, name: str, call: CallTemplate) -> CallTemplate | None:
+def _read(world: World, name: str, call: CallStep) -> CallStep | None:
     """The call of a read with the arguments that it shares with a call; None if it needs others."""
     parameters = world.toolbox[name].parameters
     known = {
@@ -170,9 +169,7 @@ def _read(world: World, name: str, call: CallTemplate) -> CallTemplate | None:
         for key in parameters.get("properties", {})
         if key in call.arguments
     }
-    return (
-        CallTemplate(name, known) if known.keys() >= set(parameters.get("required", ())) else None
-    )
+    return CallStep(name, known) if known.keys() >= set(parameters.get("required", ())) else None
 
 
 def _body(
@@ -227,7 +224,7 @@ def _gates(entry: Entry, gold: MadeGold) -> list[Gate]:
         gates.append(Gate("no_write_before", before))
     if gold.required:
         gates.append(Gate("required_calls", sorted(set(gold.required))))
-    acts = sorted({step.tool for step in gold.steps if isinstance(step, CallTemplate)})
+    acts = sorted({step.tool for step in gold.steps if isinstance(step, CallStep)})
     options: dict[str, object] = {"acts": acts}
     if entry.outputs:
         options["must"] = list(entry.outputs)
@@ -296,7 +293,7 @@ def list_tasks(
     entries = _distinct(read_entries(settings.path), refused)
     rules = _rules(world, template, universe)
 
-    def pool(listed: Sequence[ListedTask], names: Sequence[str] | None = None) -> ListTasks:
+    def pool(listed: Sequence[TaskInstance], names: Sequence[str] | None = None) -> ListTasks:
         about = f"Tasks of the list {settings.path.name}."
         family = _ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
         read = FileFamilies([family], rules)
@@ -309,7 +306,7 @@ def list_tasks(
     }
     drafted = pool(list(drafts.values()))
     policy = wants_consent(world.policy)
-    kept: dict[str, ListedTask] = {}
+    kept: dict[str, TaskInstance] = {}
     for entry in entries.values():
         wanted = policy or wants_consent(_whole_text(entry))
         asks = wanted if settings.consent == AUTO else settings.consent == ALWAYS
@@ -387,8 +384,8 @@ def _rules(world: World, template: Template, universe: int) -> WorldRules:
         return replace(read_rules(file, tools, Queries(sandbox, template)), form=None)
 
 
-def _listed(entry: Entry, body: Body) -> ListedTask:
-    return ListedTask({"task_id": entry.id}, entry.id, None, body)
+def _listed(entry: Entry, body: Body) -> TaskInstance:
+    return TaskInstance({"task_id": entry.id}, entry.id, body)
 
 
 def _whole_text(entry: Entry) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from synth.core.tasks.yaml.step_templates import ConfirmTemplate, Phrasing
+from synth.core.tasks.yaml.step_templates import ConfirmTemplate
 from synth.core.tasks.yaml.user import ConsentText
 from synth.core.validation.argument_provenance import appears_in
 from synth.ext.action_lists.values import wanted_leaves
@@ -82,7 +82,7 @@ def proposal(tool: str, arguments: Mapping[str, Any]) -> ConfirmTemplate:
     """The expert's question before a write."""
     values = "; ".join(f"{plain(name)} {value}" for name, value in _values(arguments))
     about = f": {values}" if values else ""
-    return ConfirmTemplate(Phrasing([f"I will {_act(tool)}{about}. Shall I go ahead?"]))
+    return ConfirmTemplate([f"I will {_act(tool)}{about}. Shall I go ahead?"])
 
 
 def _act(tool: str) -> str:

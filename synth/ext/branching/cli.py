@@ -17,7 +17,7 @@ from synth.core.config.overrides import plain_changes
 from synth.core.foundation.standard_output import say, stdout
 from synth.core.runner.run_files import changed, recorded_config
 from synth.errors import OperatorError
-from synth.ext.branching.config import BranchConfig, branch_at
+from synth.ext.branching import BranchConfig, branch_at
 from synth.ext.branching.plan import BranchPlan, branch_plan
 from synth.launch import launch
 

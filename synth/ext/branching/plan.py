@@ -20,7 +20,7 @@ from synth.core.foundation.hashing import derive_seed, digest
 from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
 from synth.core.runner.run_files import TASKS_FILE, recorded_config
 from synth.errors import OperatorError
-from synth.ext.branching.config import BranchConfig
+from synth.ext.branching import BranchConfig
 from synth.task import Branch, Job, Task
 
 FIRST_WRONG: Final = "first_wrong"

@@ -11,14 +11,7 @@ import yaml
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.card import table
 from synth.core.report.compare import Sample, count_failures, other_world, read_samples
-from synth.core.report.rates import (
-    POINTS,
-    SHOWN,
-    PassTally,
-    points,
-    points_between,
-    spread_of,
-)
+from synth.core.report.rates import POINTS, SHOWN, PassTally, points, points_between, spread_of
 from synth.core.report.summary import held_out_of, phrasing_kind, summarize
 from synth.core.report.table import APART, rows_apart
 from synth.core.types.phrasings import HeldOutPhrasings

@@ -56,11 +56,7 @@ class NemoGym(PromptExporter):
         }
 
     def _tools(self, group: Sequence[Row]) -> Sequence[Mapping[str, Any]]:
-        function = {
-            "name": REPLY,
-            "description": REPLY_DESCRIPTION,
-            "parameters": REPLY_PARAMETERS,
-        }
+        function = {"name": REPLY, "description": REPLY_DESCRIPTION, "parameters": REPLY_PARAMETERS}
         return [*tools_of(group), *([{"function": function}] if self.options.reply_tool else [])]
 
 

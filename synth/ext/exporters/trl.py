@@ -52,11 +52,7 @@ class TrlGrpo(PromptExporter):
     }
 
     def example(self, group: Sequence[Row], number: int) -> Example:
-        return {
-            "prompt": prompt_of(group),
-            "tools": tools_of(group),
-            **task_identity(group),
-        }
+        return {"prompt": prompt_of(group), "tools": tools_of(group), **task_identity(group)}
 
 
 class TrlSft(Exporter):

@@ -15,15 +15,9 @@ from rich.console import Console
 from synth.coordinator import RunReport
 from synth.core.config.rules import AGENT
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.card import (
-    columns_table,
-    splits_and_configs,
-    table,
-    variety_section,
-)
+from synth.core.dataset.store.card import columns_table, splits_and_configs, table, variety_section
 from synth.core.foundation.perturbations import USUAL_RATE
-from synth.core.report.histogram import histogram_of
-from synth.core.report.rates import wilson
+from synth.core.report.rates import histogram_of, wilson
 from synth.core.screen import Screen
 from synth.core.screen.transcript import show_trajectory
 from synth.errors import OperatorError, SynthError

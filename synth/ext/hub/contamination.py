@@ -25,7 +25,7 @@ from synth.core.foundation.near_duplicates import (
     words,
 )
 from synth.errors import DatasetError, OperatorError
-from synth.ext.hub.split_overlap import said_in
+from synth.ext.hub.facts import said_in
 
 PARQUET = ".parquet"
 READ = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".csv", ".tsv", ".sql", PARQUET)

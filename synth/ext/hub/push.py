@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from synth.core.dataset.upload import LAST, published_files
+from synth.core.dataset.upload import LAST, Uploaded, published_files
 from synth.errors import OperatorError
 
 BATCH_FILES, BATCH_BYTES = 50, 1_000_000_000
@@ -22,19 +21,9 @@ _OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
 """Paths of ours, of which those go that the run does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
-    """Result of a push."""
-
-    url: str
-    uploaded: int
-    unchanged: int
-    removed: int
-
-
 def push(
     directory: Path, repo: str, *, private: bool = False, say: Callable[[str], None] = print
-) -> Pushed:
+) -> Uploaded:
     """Upload a run's files as a dataset. Files that the Hub has already are not sent again.
 
     Raises OperatorError with what the Hub says.
@@ -45,7 +34,7 @@ def push(
 
 def push_files(
     local: Mapping[str, Path], repo: str, *, private: bool, say: Callable[[str], None]
-) -> Pushed:
+) -> Uploaded:
     """Upload files by their names in the repository; those that are there are not sent again.
 
     Raises OperatorError with what the Hub says.
@@ -62,7 +51,7 @@ def push_files(
 
 def _send(
     api: HfApi, local: Mapping[str, Path], repo: str, url: str, say: Callable[[str], None]
-) -> Pushed:
+) -> Uploaded:
     """Send what differs in batches, then what claims to be a dataset."""
     remote = _remote(api, repo)
     changed = [name for name, file in local.items() if remote.get(name) not in _digests(file)]
@@ -77,7 +66,7 @@ def _send(
     ]
     if last:
         _commit(api, repo, last, "Describe the dataset")
-    return Pushed(url, len(changed), len(local) - len(changed), len(gone))
+    return Uploaded(url, len(changed), len(local) - len(changed), len(gone))
 
 
 def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> None:

@@ -18,6 +18,7 @@ from envs.world.files import world_files
 from envs.world.loader import World
 from synth.core.cli.consent_question import consent_by
 from synth.core.dataset.store.card import table
+from synth.core.dataset.upload import Uploaded
 from synth.core.foundation.archive import pack_world
 from synth.core.foundation.consent import remember, require_consent, world_part
 from synth.core.foundation.shipped import version
@@ -25,7 +26,7 @@ from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError
-from synth.ext.hub.push import Pushed, push_files
+from synth.ext.hub.push import push_files
 
 CARD, OWN_README = "README.md", "WORLD.md"
 """The card takes the place of the world's README, which travels beside it."""
@@ -110,7 +111,7 @@ def _ignore(_: object) -> None:
 
 def push_world(
     world: World, card: str, repo: str, *, private: bool, say: Callable[[str], None]
-) -> Pushed:
+) -> Uploaded:
     """Upload the files of a world with its card. Raises OperatorError with what the Hub says, and
     :class:`~envs.errors.WorldError` for a file that holds a key.
     """

@@ -24,10 +24,7 @@ class Obedient(ScriptedModel):
     asks_endpoint: ClassVar[bool] = False
 
     def __init__(
-        self,
-        options: object = None,
-        sampling: Sampling | None = None,
-        api_key: str | None = None,
+        self, options: object = None, sampling: Sampling | None = None, api_key: str | None = None
     ) -> None:
         super().__init__("obedient")
         self.plays_gold = False

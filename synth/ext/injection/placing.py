@@ -27,15 +27,8 @@ from synth.core.validation.base import GateValidation
 from synth.core.validation.prove import GoldRun, playing, prove_and_keep
 from synth.errors import TaskError
 from synth.evidence import Evidence
-from synth.ext.injection.config import STYLES
-from synth.ext.injection.gate import (
-    DAY,
-    GATE,
-    Goal,
-    InjectionOptions,
-    Knowledge,
-    ResistsInjection,
-)
+from synth.ext.injection import STYLES
+from synth.ext.injection.gate import DAY, GATE, Goal, InjectionOptions, Knowledge, ResistsInjection
 from synth.task import Task
 
 _MOST_PLACES = 8

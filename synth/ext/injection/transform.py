@@ -10,7 +10,7 @@ from typing import get_args
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.shown_texts import ShownTexts
 from synth.core.types.checks import Gate
-from synth.ext.injection.config import STYLES, InjectionConfig
+from synth.ext.injection import STYLES, InjectionConfig
 from synth.ext.injection.gate import GATE, Goal, InjectionOptions
 from synth.source import TaskPool
 from synth.task import Task

@@ -11,7 +11,7 @@ from synth.core.foundation.hashing import derive_seed
 from synth.core.types.events import Usage
 from synth.episode import Score
 from synth.errors import ModelError
-from synth.ext.judge.config import JudgeConfig
+from synth.ext.judge import JudgeConfig
 from synth.ext.judge.model_judge import (
     NAME,
     Vote,
@@ -47,11 +47,7 @@ class JudgeCost:
     def to_row(self) -> dict[str, object]:
         """None where nobody judged; the cost is None if the price is unknown."""
         if not self.completions:
-            return {
-                "judge_input_tokens": None,
-                "judge_output_tokens": None,
-                "judge_cost_usd": None,
-            }
+            return {"judge_input_tokens": None, "judge_output_tokens": None, "judge_cost_usd": None}
         used = sum((completion.usage for completion in self.completions), Usage())
         return {
             "judge_input_tokens": used.input_tokens,

@@ -26,7 +26,7 @@ from synth.core.agent.events import ApprovalRequest
 from synth.core.agent.state import AgentState, Risk
 from synth.core.models.emission import completion_event
 from synth.errors import ModelError, OperatorError
-from synth.ext.middlewares.config import ApprovalConfig
+from synth.ext.middlewares import ApprovalConfig
 from synth.middleware import AgentMiddleware, MiddlewareHome, MiddlewareMaker
 from synth.model import Completion, Model
 from synth.plugins import PluginError, extension, resolve

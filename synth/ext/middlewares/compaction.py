@@ -18,13 +18,8 @@ from synth.core.agent.state import AgentState
 from synth.core.models.recap import Recap, opening_of, summary_request, with_recap
 from synth.core.types.events import CompactionEvent
 from synth.errors import ContextOverflow, ModelError
-from synth.ext.middlewares.config import CompactionConfig
-from synth.middleware import (
-    AgentMiddleware,
-    Ask,
-    MiddlewareHome,
-    MiddlewareInstance,
-)
+from synth.ext.middlewares import CompactionConfig
+from synth.middleware import AgentMiddleware, Ask, MiddlewareHome, MiddlewareInstance
 from synth.model import Completion
 from synth.plugins import extension
 from synth.task import Message

@@ -21,7 +21,7 @@ from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.tasks.yaml.words import SUBMIT
-from synth.ext.middlewares.config import FaultsConfig
+from synth.ext.middlewares import FaultsConfig
 from synth.middleware import (
     AgentMiddleware,
     Execute,

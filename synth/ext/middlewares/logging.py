@@ -18,7 +18,7 @@ from io import TextIOWrapper
 from envs.types import ToolCall, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.foundation.credentials import redact
-from synth.ext.middlewares.config import LoggingConfig
+from synth.ext.middlewares import LoggingConfig
 from synth.middleware import (
     AgentMiddleware,
     Ask,

@@ -21,14 +21,8 @@ import re2
 from envs.types import ErrorCategory, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.models.recap import GREP, READ, Kept, piece, preview
-from synth.ext.middlewares.config import OffloadConfig
-from synth.middleware import (
-    AgentMiddleware,
-    AgentTool,
-    MiddlewareHome,
-    MiddlewareMaker,
-    ToolAnswer,
-)
+from synth.ext.middlewares import OffloadConfig
+from synth.middleware import AgentMiddleware, AgentTool, MiddlewareHome, MiddlewareMaker, ToolAnswer
 from synth.plugins import extension
 
 MEMORY_BYTES = 64 * 1024 * 1024

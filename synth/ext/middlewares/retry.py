@@ -21,7 +21,7 @@ from envs.sql_errors import is_transient
 from envs.types import ToolCall
 from synth.core.agent.state import AgentState
 from synth.errors import ModelError
-from synth.ext.middlewares.config import RetryConfig
+from synth.ext.middlewares import RetryConfig
 from synth.middleware import (
     AgentMiddleware,
     Ask,

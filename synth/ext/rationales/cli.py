@@ -22,7 +22,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.foundation.standard_output import say
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
-from synth.ext.rationales.config import NarrateConfig
+from synth.ext.rationales import NarrateConfig
 from synth.ext.rationales.narrate import NOTE
 from synth.ext.rationales.plan import NarrationPlan, narration_plan
 from synth.launch import launch
@@ -122,7 +122,7 @@ def _config(options: Arguments) -> RunConfig:
     raw["users"] = _users(base["users"], options.dir, write)
     raw["agent"] = base["agent"] | {
         # Nobody is asked for turns, so that no context has to be kept short.
-        "middleware": [name for name in recorded.agent.middleware if name != "compaction"],
+        "middleware": [name for name in recorded.agent.middleware if name != "compaction"]
     }
     raw["tasks"] = base["tasks"] | {"samples": 1, "count": options.limit or 2**62}
     config = from_dict(raw)

@@ -15,7 +15,7 @@ from typing import Any
 from synth.core.agent.rollout_result import AgentRun
 from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
-from synth.core.rewards.reply.finding import ReplyFinding
+from synth.core.rewards.reply.sentences import ReplyFinding
 from synth.core.runner.recorded_calls import act_again
 from synth.core.types.events import Usage
 from synth.episode import Episode

@@ -15,7 +15,7 @@ from synth.core.foundation.hashing import digest
 from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
 from synth.core.runner.run_files import recorded_config
 from synth.errors import OperatorError
-from synth.ext.rationales.config import NarrateConfig
+from synth.ext.rationales import NarrateConfig
 from synth.ext.rationales.narrate import parts_wanted, turn_places
 from synth.task import Job, NarratedPart, Narration, Task
 from synth.verdict import Outcome

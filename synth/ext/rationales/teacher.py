@@ -12,8 +12,7 @@ from synth.core.agent.text_calls import find_calls
 from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.hashing import derive_seed
 from synth.core.language.json_answers import json_object
-from synth.core.rewards.reply.finding import ReplyFinding
-from synth.core.rewards.reply.sentences import visible
+from synth.core.rewards.reply.sentences import ReplyFinding, visible
 from synth.errors import ContextOverflow
 from synth.model import Completion, Model
 from synth.task import Message, NarratedPart, Task
@@ -136,10 +135,7 @@ def teacher_messages(
         lines += ["", "Texts that you wrote for this step could not be used:"]
         lines += [f"- {text.part}: {text.kind}: {text.why}" for text in refused]
         lines.append("Write them again without that.")
-    return [
-        {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": "\n".join(lines)},
-    ]
+    return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "\n".join(lines)}]
 
 
 def _line(message: Message) -> str:

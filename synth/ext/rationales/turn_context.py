@@ -22,12 +22,11 @@ from synth.core.foundation.json_leaves import leaves
 from synth.core.language.values import MEASURES, StatedValue, same_day, values_in
 from synth.core.language.wording import fold, stem, texts, tokens
 from synth.core.rewards.reply.acts import ActClaims
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.identifiers import unknown_identifiers
 from synth.core.rewards.reply.outcome import denies_work
 from synth.core.rewards.reply.secrets import asked_secrets
-from synth.core.rewards.reply.sentences import base_form, is_past, sentences, visible
+from synth.core.rewards.reply.sentences import ReplyFinding, base_form, is_past, sentences, visible
 from synth.core.rewards.reply.verifier import own_words
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.evidence import CallRecord

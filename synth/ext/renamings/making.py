@@ -21,7 +21,7 @@ from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.renaming import Renaming, renaming_of, with_renaming
 from synth.core.types.steps import CallStep, every_step
 from synth.errors import OperatorError
-from synth.ext.renamings.config import RenamingsConfig, renaming_numbers
+from synth.ext.renamings import RenamingsConfig, renaming_numbers
 from synth.ext.renamings.naming import Naming, flat_words
 from synth.source import TaskPool
 from synth.task import Task
@@ -43,10 +43,7 @@ class RenamingMaker:
     """
 
     def __init__(
-        self,
-        world: World,
-        names: Collection[str],
-        answers: Iterable[Mapping[str, Any] | None] = (),
+        self, world: World, names: Collection[str], answers: Iterable[Mapping[str, Any] | None] = ()
     ) -> None:
         self._world = world
         self.free_sql = any(tool.free_sql for tool in world.tools)

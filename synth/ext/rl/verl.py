@@ -24,11 +24,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
-from verl.experimental.agent_loop.agent_loop import (
-    AgentLoopBase,
-    AgentLoopMetrics,
-    AgentLoopOutput,
-)
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 from verl.utils.profiler import simple_timer
 
 from envs.errors import SandboxError

@@ -11,8 +11,9 @@ from synth.core.tasks.yaml.base import Question
 from synth.core.tasks.yaml.saves import Save
 from synth.core.tasks.yaml.scope import Scope
 from synth.core.tasks.yaml.source_map import Map
-from synth.core.tasks.yaml.step_templates import CallTemplate, Phrasing, SayTemplate, StepTemplate
+from synth.core.tasks.yaml.step_templates import SayTemplate, StepTemplate
 from synth.core.tasks.yaml.words import SUBMIT_SQL
+from synth.core.types.steps import CallStep
 
 DATABASES = 2
 """Further databases on which an answer is judged unless the gate says otherwise."""
@@ -111,15 +112,15 @@ def question_steps(
     rows = {"$compute": "records", "of": ["$.columns", "$.rows"]}
     cells = {name: f"$.rows[0][{at}]" for at, name in enumerate(columns) if name.isidentifier()}
     save: Mapping[str, Save] = cells if said and cells else {"rows": rows}
-    words = Phrasing(said or [scope.value(text, "say", line, set(save)) for text in SAID])
+    words = said or [scope.value(text, "say", line, set(save)) for text in SAID]
     steps: list[StepTemplate] = []
     if "list_tables" in scope.tools:
-        steps.append(CallTemplate("list_tables", {}))
+        steps.append(CallStep("list_tables", {}))
     if "describe_table" in scope.tools:
-        steps += [CallTemplate("describe_table", {"table": table}) for table in tables]
+        steps += [CallStep("describe_table", {"table": table}) for table in tables]
     asking = [tool for tool in (RUN_SELECT, SUBMIT_SQL) if tool in scope.tools]
     for tool in asking:
-        steps.append(CallTemplate(tool, {"sql": sql}, save if tool == asking[-1] else {}))
+        steps.append(CallStep(tool, {"sql": sql}, save if tool == asking[-1] else {}))
     return [*steps, SayTemplate(words)]
 
 

@@ -14,7 +14,7 @@ from envs.ledger import Ledger
 from envs.plugins import resolve
 from envs.types import Limits, Pins, ToolResult
 from envs.world.query import QueryResult
-from synth.core.tasks.pools import ListedTask, PublishedFamily
+from synth.core.tasks.pools import PublishedFamily, TaskInstance
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.body import Body, WorldRules
 from synth.core.tasks.yaml.scope import Scope
@@ -108,7 +108,7 @@ class _QuestionReader:
         tables = self.context.queries.tables.values()
         return {column.name.lower(): column.type for table in tables for column in table.columns}
 
-    def tasks(self) -> Iterator[ListedTask]:
+    def tasks(self) -> Iterator[TaskInstance]:
         """The tasks of the questions that can be asked; each question is accounted for."""
         for item in self.document["questions"]:
             if item["db_id"] != self.family:
@@ -192,7 +192,7 @@ class _QuestionReader:
         found = [known.get(name) or known.get(name.rpartition(".")[2]) for name in named]
         return [name for name in dict.fromkeys(found) if name is not None]
 
-    def _task(self, item: PublishedQuestion, found: _Examined) -> ListedTask:
+    def _task(self, item: PublishedQuestion, found: _Examined) -> TaskInstance:
         hint = f"\n\nHint: {item['evidence']}" if item["evidence"] else ""
         options = {
             "query": item["sql"],
@@ -217,7 +217,7 @@ class _QuestionReader:
             uses=frozenset(),
             difficulty=item["difficulty"],
         )
-        return ListedTask({"question_id": item["question_id"]}, item["question_id"], None, body)
+        return TaskInstance({"question_id": item["question_id"]}, item["question_id"], body)
 
 
 def _failure(sql: str, result: ToolResult, dialect: str) -> str:

@@ -11,8 +11,8 @@ from envs.errors import WorldError
 from envs.types import Column, Table
 from envs.world.loader import load_world
 from synth.core.personal import People, people_of
-from synth.core.personal.columns import PersonalColumn
 from synth.core.personal.guess import guess_columns
+from synth.core.personal.people import PersonalColumn
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

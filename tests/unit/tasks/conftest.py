@@ -10,7 +10,8 @@ import pytest
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Pins
 from synth.core.tasks.queries import Queries
-from synth.core.tasks.yaml.family import TaskFile, read_tasks
+from synth.core.tasks.readers import FileFamilies
+from synth.core.tasks.yaml.family import read_tasks
 
 ROWS = """\
 CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT, dob TEXT);
@@ -53,8 +54,8 @@ def queries(template: SqliteTemplate) -> Iterator[Queries]:
 
 
 @pytest.fixture
-def parsed(tmp_path: Path, queries: Queries) -> Callable[[str], TaskFile]:
-    def run(text: str) -> TaskFile:
+def parsed(tmp_path: Path, queries: Queries) -> Callable[[str], FileFamilies]:
+    def run(text: str) -> FileFamilies:
         file = tmp_path / "tasks.yaml"
         file.write_text(text, "utf-8")
         return read_tasks(file, 0, TOOLS, queries)

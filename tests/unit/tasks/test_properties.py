@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from synth.core.tasks.domains import parse_domain
 from synth.core.tasks.grounding import combination, permuted
-from synth.core.tasks.yaml.json_path import extract
+from synth.core.tasks.yaml.saves import extract
 from synth.core.tasks.yaml.scope import Scope
 from synth.core.tasks.yaml.source_map import Map, Seq
 from synth.core.tasks.yaml.step_templates import realise

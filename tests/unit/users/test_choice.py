@@ -10,7 +10,7 @@ from synth.config import from_dict, problems
 from synth.core.config.fingerprints import difference
 from synth.core.runner.build import build_user
 from synth.core.runner.rate_limits.limiter import LeasedRateLimiter
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.core.users.scripted.user import ScriptedUser
 from synth.errors import OperatorError
 from synth.model import Model

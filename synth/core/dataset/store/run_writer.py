@@ -30,11 +30,16 @@ from synth.core.dataset.store.errors_file import read_errors
 from synth.core.dataset.store.journal import ERROR, ROW, Journal, Segment
 from synth.core.dataset.store.layout import Layout, Shard
 from synth.core.dataset.store.lock import RunLock
-from synth.core.dataset.store.manifest import Status, build_manifest
+from synth.core.dataset.store.manifest import (
+    Status,
+    build_manifest,
+    survey,
+    write_claim,
+    write_errors,
+)
 from synth.core.dataset.store.merge import merged, shard_jobs
 from synth.core.dataset.store.parquet_shard import write_shard
 from synth.core.dataset.store.run_info import RunFiles, RunIdentity, RunInfo
-from synth.core.dataset.store.seal import survey, write_claim, write_errors
 from synth.core.dataset.store.wire import RowError, job_index
 from synth.core.dataset.variety import Variety
 from synth.errors import DatasetError

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from envs.json_text import compact
 from synth.core.models.openai.reply import split_content
-from synth.core.types.assistant_message import AssistantMessage
+from synth.core.types.events import AssistantMessage
 from synth.task import Message
 
 _NO_REASONING = " "

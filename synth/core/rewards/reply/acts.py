@@ -19,11 +19,11 @@ from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, fold, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken, columns
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import content
 from synth.core.rewards.reply.sentences import (
     AgentSentence,
+    ReplyFinding,
     base_form,
     is_negative,
     is_past,

@@ -20,9 +20,8 @@ from synth.core.language.values import (
     values_in,
 )
 from synth.core.language.wording import MONEY, spans, stem, texts, tokens
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, squeeze
-from synth.core.rewards.reply.sentences import AgentSentence, base_form
+from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, base_form
 from synth.core.types.reply import Fact
 from synth.evidence import CallRecord
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
+from synth.core.rewards.reply.sentences import ReplyFinding
 
 CHECK = "unknown identifier"
 

@@ -10,10 +10,10 @@ from itertools import chain, islice
 
 from synth.core.language.wording import stem, stems, texts, tokens
 from synth.core.rewards.reply.facts import Spoken
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material, made_calls
 from synth.core.rewards.reply.sentences import (
     AgentSentence,
+    ReplyFinding,
     base_form,
     is_negative,
     is_past,

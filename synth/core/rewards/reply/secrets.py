@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from synth.core.language.wording import fold
-from synth.core.rewards.reply.finding import ReplyFinding
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.sentences import AgentSentence, is_negative
+from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, is_negative
 
 CHECK = "asks for a secret"
 

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 
 from synth.core.language.wording import fold, stem, stems, texts, tokens, words
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFinding:
+    """A sentence that must not be said, or something that is not said.
+
+    ``check`` is the rule's name, ``words`` are the sentence, ``evidence`` is what contradicts it.
+    """
+
+    check: str
+    words: str
+    evidence: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.words}" + (f" ({self.evidence})" if self.evidence else "")
+
 
 _HIDDEN = re.compile(
     r"<(think|thinking|reasoning|tool_call|function_call)>.*?(?:</\1>|\Z)|\A.*?</think(?:ing)?>",

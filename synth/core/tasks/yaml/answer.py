@@ -1,15 +1,18 @@
-"""The `answer` of a family: the fields of the `submit` tool, and how each compares."""
+"""How values compare: the fields of a family's `answer`, and the columns of a world or family."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from envs.types import Table
 from synth.core.tasks.yaml.models import FieldCompare, words_of
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map
-from synth.core.tasks.yaml.step_templates import StepTemplate, SubmitTemplate, every_template
-from synth.core.tasks.yaml.words import ARRAY_COMPARE, FIELD_TYPES
+from synth.core.tasks.yaml.step_templates import StepTemplate
+from synth.core.tasks.yaml.words import ARRAY_COMPARE, FIELD_TYPES, TABLE_COMPARE
+from synth.core.types.steps import SubmitStep, every_step
 
 
 def read_answer(
@@ -74,7 +77,7 @@ def submit_schema(
     """The submit tool's parameters: a field is required where every case hands it in."""
     if fields is None:
         return None
-    submits = [step.fields for step in every_template(gold) if isinstance(step, SubmitTemplate)]
+    submits = [step.fields for step in every_step(gold) if isinstance(step, SubmitStep)]
     required = [name for name in fields if submits and all(name in submit for submit in submits)]
     return {
         "type": "object",
@@ -82,3 +85,47 @@ def submit_schema(
         "required": required,
         "additionalProperties": False,
     }
+
+
+_TEXT = re.compile("CHAR|TEXT|CLOB|DATE|TIME")
+
+
+def read_compare(owner: Map, scope: Scope, tables: Mapping[str, Table]) -> dict[str, object]:
+    """``table.column`` or ``*.column`` -> exact, ignore, free_text or {abs: x}; ``table`` ->
+    append_only.
+    """
+    rules = scope.part(owner, "compare")
+    for key, rule in rules.items():
+        where = rules.lines[key]
+        if "." not in key and rule != TABLE_COMPARE:
+            raise scope.fail(
+                f"`{key}` names a table; the rule for a table is {TABLE_COMPARE}", where
+            )
+        if "." in key and rule == TABLE_COMPARE:
+            raise scope.fail(
+                f"`{key}` names a column; {TABLE_COMPARE} is a rule for a table", where
+            )
+        _check_target(key, rule, tables, where, scope)
+    return {key: dict(rule) if isinstance(rule, Map) else rule for key, rule in rules.items()}
+
+
+def _check_target(
+    key: str, rule: object, tables: Mapping[str, Table], line: int, scope: Scope
+) -> None:
+    """A rule that names no table or no column would silently be no rule."""
+    table, dot, column = key.partition(".")
+    if table != "*" and table not in tables:
+        raise scope.fail(
+            f"compare {key}: unknown table {table!r}; {nearest(table, set(tables))}", line
+        )
+    columns = [
+        item for name, known in tables.items() if table in {"*", name} for item in known.columns
+    ]
+    found = [item for item in columns if item.name == column]
+    if dot and not found:
+        names = {item.name for item in columns}
+        raise scope.fail(
+            f"compare {key}: unknown column {column!r}; {nearest(column, names)}", line
+        )
+    if isinstance(rule, Mapping) and any(_TEXT.search(item.type.upper()) for item in found):
+        raise scope.fail(f"compare {key}: a tolerance on a column of text", line)

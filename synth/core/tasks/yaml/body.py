@@ -10,35 +10,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from synth.core.tasks.queries import Queries, binds_of
-from synth.core.tasks.yaml.answer import read_answer, submit_schema
+from synth.core.tasks.yaml.answer import read_answer, read_compare, submit_schema
 from synth.core.tasks.yaml.base import has_question, read_question
-from synth.core.tasks.yaml.compare import read_compare
 from synth.core.tasks.yaml.gates import Judged, read_gates, read_lookups
-from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
-from synth.core.tasks.yaml.step_templates import (
-    ConfirmTemplate,
-    StepTemplate,
-    SubmitTemplate,
-    every_template,
-    values_in,
-)
+from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate, values_in
 from synth.core.tasks.yaml.steps import compile_steps
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.user import UserText, read_user, unmentioned
 from synth.core.tasks.yaml.words import NOW, TODAY
 from synth.core.types.checks import AlternativeEnd, ChangeFrame, Gate, find_gate
+from synth.core.types.steps import SubmitStep, every_step
 from synth.errors import TaskError
 from synth.plugins import HONEST_AGENTS, PluginError
-
-
-def _read_alternatives(raw: Map, scope: Scope, queries: Queries) -> tuple[AlternativeEnd, ...]:
-    """The entries of ``any_of``.
-
-    Each query is tried on the template.
-    """
-    ends = scope.part(raw, "alternatives").get("any_of", ())
-    return tuple(_end(end, scope, queries) for end in ends)
 
 
 def _names_in_end(end: AlternativeEnd) -> set[str]:
@@ -56,11 +41,12 @@ def _end(raw: Map, scope: Scope, queries: Queries) -> AlternativeEnd:
             raise scope.fail(f"the bind {name!r} would hide the slot of that name", line)
         bind[name] = _one_column(sql, f"bind {name}", names, line, scope, queries)
         names.add(name)
-    must = cast("list[str]", raw["must"] if isinstance(raw["must"], list) else [raw["must"]])
     frames, line = raw["may_change"], raw.lines["must"]
     return AlternativeEnd(
         bind=bind,
-        must=tuple(_one_column(sql, "must", names, line, scope, queries) for sql in must),
+        must=tuple(
+            _one_column(sql, "must", names, line, scope, queries) for sql in listed_of(raw["must"])
+        ),
         may_change={table: _frame(table, frames, names, scope, queries) for table in frames},
     )
 
@@ -155,12 +141,9 @@ def read_world_rules(top: Map, scope: Scope, queries: Queries) -> WorldRules:
         raise scope.fail(
             f"`now` is taken as UTC: write {now!r} without its offset", top.lines["now"]
         )
-    form: dict[str, str] | None = None
-    if top.get("form") is not None:
-        form = dict(top["form"])
-    compare = _compare(top, scope, queries)
-    transient = top.get("transient") or "allow"
-    return WorldRules(now, compare, transient, form, read_lookups(top, scope))
+    form, compare = top.get("form"), read_compare(top, scope, queries.tables)
+    form = None if form is None else dict(form)
+    return WorldRules(now, compare, top.get("transient") or "allow", form, read_lookups(top, scope))
 
 
 def read_body(
@@ -193,13 +176,16 @@ def read_body(
     else:
         gold = question.steps(scope, raw.lines[question.key])
     _check_confirmations(raw, scope, user, gold, samples)
-    oracle = _oracle(raw, scope)
+    oracle = {name: sql.strip().rstrip(";") for name, sql in scope.part(raw, "oracle").items()}
     gates = read_gates(
         raw, scope, Judged(gold, fields or {}, compare_answer, frozenset(oracle), question)
     )
-    hint = _hint(raw, scope)
+    # It follows the question in the request, as BIRD's `evidence` does.
+    hint = scope.optional(raw, "hint")
     _check_oracles(raw, scope, gates)
-    alternatives, transient = _read_alternatives(raw, scope, queries), raw.get("transient")
+    ends = scope.part(raw, "alternatives").get("any_of", ())
+    alternatives = tuple(_end(end, scope, queries) for end in ends)
+    transient = raw.get("transient")
     for key, there in (("alternatives", bool(alternatives)), ("transient", transient == "forbid")):
         if there and find_gate(gates, "state") is None:
             raise scope.fail(
@@ -220,7 +206,7 @@ def read_body(
         oracle=oracle,
         gold=gold,
         gates=gates,
-        compare={**rules.compare, **_compare(raw, scope, queries)},
+        compare={**rules.compare, **read_compare(raw, scope, queries.tables)},
         alternatives=alternatives,
         transient=transient or rules.transient,
         uses=frozenset(used) & scope.slots,
@@ -237,8 +223,8 @@ def unsubmitted(bodies: Sequence[Body]) -> list[str]:
     submitted = {
         name
         for body in bodies
-        for step in every_template(body.gold)
-        if isinstance(step, SubmitTemplate)
+        for step in every_step(body.gold)
+        if isinstance(step, SubmitStep)
         for name in step.fields
     }
     return sorted(offered - submitted)
@@ -255,21 +241,6 @@ def _honest_except(raw: Map, scope: Scope) -> dict[str, str]:
     return dict(excepted)
 
 
-def _hint(raw: Map, scope: Scope) -> object:
-    """The compiled text that follows the question in the request, as BIRD's `evidence` does."""
-    if raw.get("hint") is None:
-        return None
-    return scope.value(raw["hint"], "hint", raw.lines["hint"])
-
-
-def _compare(raw: Map, scope: Scope, queries: Queries) -> dict[str, object]:
-    return read_compare(scope.part(raw, "compare"), queries.tables, scope.fail)
-
-
-def _oracle(raw: Map, scope: Scope) -> dict[str, str]:
-    return {name: sql.strip().rstrip(";") for name, sql in scope.part(raw, "oracle").items()}
-
-
 def _check_oracles(raw: Map, scope: Scope, gates: Sequence[Gate]) -> None:
     answer = find_gate(gates, "answer")
     sources: Mapping[str, str] = {} if answer is None else answer.options or {}
@@ -283,10 +254,6 @@ def _check_oracles(raw: Map, scope: Scope, gates: Sequence[Gate]) -> None:
         raise scope.fail(f"{message}; {nearest(spare[0], scope.fields)}", oracle.lines[spare[0]])
 
 
-def _confirmations(gold: Sequence[StepTemplate]) -> list[ConfirmTemplate]:
-    return [step for step in every_template(gold) if isinstance(step, ConfirmTemplate)]
-
-
 def _check_confirmations(
     raw: Map,
     scope: Scope,
@@ -296,10 +263,11 @@ def _check_confirmations(
 ) -> None:
     if not user.every_consent or "gold" not in raw:
         return
-    for step in _confirmations(gold):
+    for step in every_step(gold):
+        if not isinstance(step, ConfirmTemplate):
+            continue
         missing = [
-            (consent, unmentioned(consent, step.phrasing.texts, samples))
-            for consent in user.every_consent
+            (consent, unmentioned(consent, step.texts, samples)) for consent in user.every_consent
         ]
         if any(place is None for _, place in missing):
             continue

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
-from synth.core.tasks.yaml.scope import Scope
+from synth.core.tasks.yaml.scope import Scope, listed_of
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.types.steps import Condition
 from synth.errors import TaskError
@@ -36,8 +36,7 @@ def compile_conditions(raw: object, scope: Scope, line: int, saved: set[str]) ->
 
     Raises :class:`~synth.errors.TaskError` for what cannot be read.
     """
-    texts = cast("list[object]", raw) if isinstance(raw, list) else [raw]
-    if not texts:
+    if not (texts := listed_of(raw)):
         raise scope.fail(f"`if` needs a condition: {_ADVICE}", line)
     return [_compiled(text, scope, line, saved) for text in texts]
 

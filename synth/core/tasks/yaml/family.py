@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,11 +18,7 @@ from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies, ReaderContext
 from synth.core.tasks.yaml.base import has_question
 from synth.core.tasks.yaml.body import Body, WorldRules, read_body, read_world_rules, unsubmitted
-from synth.core.tasks.yaml.models import (
-    STEP_WORDS,
-    FamilyModel,
-    RulesModel,
-)
+from synth.core.tasks.yaml.models import STEP_WORDS, FamilyModel, RulesModel
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import Map, load_yaml
 from synth.core.tasks.yaml.step_templates import CaseTemplate, tools_called
@@ -61,40 +57,19 @@ class Family(TaskFamily):
         return TaskError(message, self.file, line or self.line, self.id)
 
 
-@dataclass(frozen=True)
-class TaskFile:
-    """A whole tasks.yaml. ``absent`` maps families that have no row to the reason, ``unasked``
-    those that cannot be asked of an attached database.
-    """
-
-    file: str
-    rules: WorldRules
-    families: Sequence[Family]
-    absent: Mapping[str, str] = field(default_factory=dict[str, str])
-    unasked: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
 def read_file(context: ReaderContext) -> FileFamilies:
     """The families of a world's tasks.yaml. Raises what :func:`read_tasks` raises."""
-    read = read_tasks(context.file, context.universe, context.tools, context.queries)
-    account = Ledger()
-    account.found("family", len(read.unasked))
-    for family, why in read.unasked.items():
-        account.leave_out("family", family, why)
-    return FileFamilies(read.families, read.rules, read.absent, account)
+    return read_tasks(context.file, context.universe, context.tools, context.queries)
 
 
 def read_tasks(
-    file: Path,
-    universe: int,
-    tools: Mapping[str, Mapping[str, object]],
-    queries: Queries,
-) -> TaskFile:
+    file: Path, universe: int, tools: Mapping[str, Mapping[str, object]], queries: Queries
+) -> FileFamilies:
     """Parse and check the tasks.yaml of a world, for one of its universes.
 
     ``tools`` maps each tool's name to its parameters' JSON Schema. Raises
     :class:`~synth.errors.TaskError` for the first mistake of each family; a family without a row is
-    one in universe 0.
+    one in universe 0. A family that cannot be asked of an attached database is left out.
     """
     scope, top = _read_top(file, tools)
     rules = read_world_rules(top, scope, queries)
@@ -104,7 +79,7 @@ def read_tasks(
         )
     families: list[Family] = []
     absent: dict[str, str] = {}
-    unasked: dict[str, str] = {}
+    account = Ledger()
     errors: list[TaskError] = []
     for entry, line in zip(entries, entries.lines, strict=True):
         try:
@@ -117,11 +92,12 @@ def read_tasks(
             if universe and isinstance(error, EmptyFamilyError):
                 absent[str(error.family)] = error.message
             elif queries.attached and error.family:
-                unasked[error.family] = error.message
+                account.found("family", 1)
+                account.leave_out("family", error.family, error.message)
             else:
                 errors.append(error)
     raise_task_errors(errors)
-    return TaskFile(str(file), rules, families, absent, unasked)
+    return FileFamilies(families, rules, absent, account)
 
 
 def read_rules(

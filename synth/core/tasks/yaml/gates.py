@@ -14,12 +14,13 @@ from envs.world.world_file import NOT_PERSONAL
 from synth.core.tasks.yaml.answer import field_rule
 from synth.core.tasks.yaml.base import Question
 from synth.core.tasks.yaml.models import GateModel, keys_of
-from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
-from synth.core.tasks.yaml.step_templates import CallTemplate, StepTemplate, every_template
+from synth.core.tasks.yaml.step_templates import StepTemplate
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.checks import Gate, find_gate
+from synth.core.types.steps import CallStep, every_step
 from synth.errors import ConfigProblems
 from synth.plugins import QUESTIONS, REWARDS, PluginError
 
@@ -44,7 +45,7 @@ class Judged:
     @property
     def steps(self) -> frozenset[str]:
         """The words of the steps in gold."""
-        return frozenset(step.do for step in every_template(self.gold))
+        return frozenset(step.do for step in every_step(self.gold))
 
 
 def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
@@ -56,13 +57,13 @@ def read_gates(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
 
 def _reply_gate(raw: Map, scope: Scope, judged: Judged) -> list[Gate]:
     """The gate `reply`, which every family has; the key `reply` has its options."""
-    calls = [step.tool for step in every_template(judged.gold) if isinstance(step, CallTemplate)]
+    calls = [step.tool for step in every_step(judged.gold) if isinstance(step, CallStep)]
     acts = list(dict.fromkeys(calls))
     options: dict[str, Json] = {"acts": acts}
     given = scope.part(raw, "reply")
     for key in ("must", "never", "forbid"):
-        if given.get(key) is not None:
-            options[key] = scope.texts(given[key], f"reply {key}", given.lines[key])
+        if texts := scope.listed(given, key, f"reply {key}"):
+            options[key] = texts
     if given.get("unjudged") is not None:
         options["unjudged"] = given["unjudged"]
     return [Gate("reply", options)]
@@ -156,9 +157,7 @@ def _options(name: str, value: Json, scope: Scope, judged: Judged, line: int) ->
 def _says_gate(phrases: Json, scope: Scope, line: int) -> Json:
     if not phrases:
         raise scope.fail("the gate `says` needs `all` or `none`, phrases of the last reply", line)
-    return {
-        key: scope.texts(texts, f"says {key}", phrases.lines[key]) for key, texts in phrases.items()
-    }
+    return {key: scope.listed(phrases, key, f"says {key}") for key in phrases}
 
 
 def _no_write_before_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:
@@ -188,17 +187,13 @@ def read_lookups(top: Map, scope: Scope) -> Mapping[str, Json]:
         if tool not in scope.tools:
             raise scope.fail(f"read_before: no tool {tool!r}; {nearest(tool, scope.tools)}", where)
         known = scope.tools[tool].get("properties", {})
-        for lookup in (one for read in reads for one in _listed(read) or [read]):
+        for lookup in (one for read in reads for one in listed_of(read)):
             name, argument = _name_and_options(lookup, scope, where)
             for word, choices in ((name, scope.tools), (argument, known)):
                 if word is not None and word not in choices:
                     message = f"read_before {tool}: no {'tool' if word == name else 'argument'}"
                     raise scope.fail(f"{message} {word!r}; {nearest(str(word), choices)}", where)
     return json.loads(json.dumps(raw))
-
-
-def _listed(value: Json) -> list[Json]:
-    return list(cast("list[Json]", value)) if isinstance(value, list) else []
 
 
 def _answer_gate(value: Json, scope: Scope, judged: Judged, line: int) -> Json:

@@ -189,10 +189,7 @@ class TopicModel(Notation):
 
 
 Topics = Annotated[
-    dict[
-        Name,
-        Annotated[OneText | ListOfTexts | Annotated[TopicModel, Tag("a mapping")], BY_KIND],
-    ],
+    dict[Name, Annotated[OneText | ListOfTexts | Annotated[TopicModel, Tag("a mapping")], BY_KIND]],
     FILLED,
 ]
 
@@ -341,10 +338,9 @@ class FrameModel(Notation):
 
 class EndModel(Notation):
     must: Texts = _needed("SQL that gives one true value on the end.")
-    may_change: dict[
-        str,
-        Annotated[OneText | Annotated[FrameModel, Tag("a mapping")], BY_KIND],
-    ] = _needed("The rows that may differ.")
+    may_change: dict[str, Annotated[OneText | Annotated[FrameModel, Tag("a mapping")], BY_KIND]] = (
+        _needed("The rows that may differ.")
+    )
     bind: dict[Name, Text] | None = _optional(
         "Names for values of the end, each of a query with one row."
     )

@@ -9,12 +9,74 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, cast
 
-from synth.core.tasks.yaml.json_path import extract, joined_path
+import jsonpath
+
 from synth.core.tasks.yaml.template import fill, rounded, text_of
+
+CompiledPath = str | Mapping[str, Sequence[object]]
+"""A JSONPath: text, or ``{"$path": parts}`` where slots or saved names stand in it."""
+
+MAX_CHARS = 10_000
+"""Characters of a path. One of some hundred thousand crashes the interpreter that follows it."""
+
+
+def joined_path(path: CompiledPath, names: Mapping[str, object], key: str) -> CompiledPath:
+    """A compiled JSONPath with the values of its slots (``key`` is ``$slot``) or of saved names
+    (``$``) put in as JSON literals; text once none is left.
+    """
+    if isinstance(path, str):
+        return path
+    parts: list[object] = [
+        json.dumps(fill(part, key, names), ensure_ascii=False)
+        if isinstance(part, Mapping) and key in cast("Mapping[str, object]", part)
+        else part
+        for part in path["$path"]
+    ]
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if len(texts) == len(parts) else {"$path": parts}
+
+
+@lru_cache(maxsize=4096)
+def singular(path: str) -> tuple[jsonpath.JSONPath, bool]:
+    """The compiled path, and whether it can match at most one value. Raises
+    :class:`jsonpath.JSONPathError` for what is none.
+    """
+    if len(path) > MAX_CHARS:
+        raise jsonpath.JSONPathError(f"it has more than {MAX_CHARS:,} characters")
+    try:
+        compiled = jsonpath.compile(path)
+    except (ValueError, RecursionError) as error:  # of an index like 5E6, of a path too deep
+        raise jsonpath.JSONPathError(f"it cannot be read: {error}") from error
+    if not isinstance(compiled, jsonpath.JSONPath):
+        raise jsonpath.JSONPathError("it is a compound path")
+    return compiled, compiled.singular_query()
+
+
+def extract(path: str, value: object) -> object:
+    """The value of a singular path in a result, or the list of all values of another path.
+
+    Raises LookupError if a singular path finds nothing, and for a path that is too deep to follow.
+    """
+    compiled, single = singular(path)
+    try:
+        found = (
+            compiled.findall(cast("dict[str, object] | list[object]", value))
+            if isinstance(value, (dict, list))
+            else []
+        )
+    except RecursionError:
+        raise LookupError(f"{path[:80]} is too deep") from None
+    if not single:
+        return found
+    if not found:
+        raise LookupError(f"{path} finds nothing in the result")
+    return found[0]
+
 
 Save = str | Mapping[str, object]
 """A compiled value of ``save``."""
@@ -88,17 +150,8 @@ def _one(values: object) -> object:
     return found[0]
 
 
-def _count(values: object) -> object:
-    return len(_list(values))
-
-
-def _sum(values: object) -> object:
-    return _plain(sum((_number(item) for item in _list(values)), Decimal(0)))
-
-
 def _mean(values: object) -> object:
-    found = [_number(item) for item in _some(values)]
-    return _plain(sum(found, Decimal(0)) / len(found))
+    return _plain(_total(found := _some(values)) / len(found))
 
 
 def _extreme(choose: Callable[..., object]) -> Callable[[object], object]:
@@ -120,20 +173,32 @@ def _pick(items: object, *names: object) -> object:
     return [{str(name): _field(item, str(name)) for name in names} for item in _list(items)]
 
 
+def _count(values: object) -> object:
+    return len(_list(values))
+
+
+def _sum(values: object) -> object:
+    return _plain(_total(_list(values)))
+
+
 def _days_between(first: object, last: object) -> object:
     return (_day(last) - _day(first)).days
 
 
 def _plus(*values: object) -> object:
-    return _plain(sum(map(_number, values), Decimal(0)))
+    return _plain(_total(values))
 
 
 def _minus(first: object, *others: object) -> object:
-    return _plain(_number(first) - sum(map(_number, others), Decimal(0)))
+    return _plain(_number(first) - _total(others))
 
 
 def _times(*values: object) -> object:
     return _plain(math.prod(map(_number, values)))
+
+
+def _total(values: Iterable[object]) -> Decimal:
+    return sum(map(_number, values), Decimal(0))
 
 
 def _records(names: object, rows: object) -> object:

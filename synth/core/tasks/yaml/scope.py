@@ -27,6 +27,13 @@ def nearest(word: str, known: Collection[str]) -> str:
     )
 
 
+def listed_of(value: Any) -> list[Any]:
+    """One value or a list of them, as a list; nothing is an empty one."""
+    return (
+        [] if value is None else [*cast("list[Any]", value)] if isinstance(value, list) else [value]
+    )
+
+
 UNKNOWN_KEY = "unknown_key"
 """The type of the error for a key that a mapping does not have."""
 
@@ -114,14 +121,23 @@ class Scope:
         """The mapping under a key, empty where there is none."""
         return owner[key] if owner.get(key) is not None else Map()
 
+    def optional(self, owner: Map, key: str) -> object:
+        """The text under a key, compiled; None where there is none."""
+        raw = owner.get(key)
+        return None if raw is None else self.value(raw, key, owner.lines[key])
+
+    def listed(self, owner: Map, key: str, what: str | None = None) -> list[object]:
+        """The texts under a key, compiled; none where there are none."""
+        raw = owner.get(key)
+        return [] if raw is None else self.texts(raw, what or key, owner.lines[key])
+
     def texts(
         self, value: object, what: str, line: int, saved: Collection[str] | None = None
     ) -> list[object]:
         """One text or a list of them, compiled. ``saved`` are names of earlier steps; None: slots
         only.
         """
-        texts = cast("list[object]", value) if isinstance(value, list) else [value]
-        return [self.value(text, what, line, saved) for text in texts]
+        return [self.value(text, what, line, saved) for text in listed_of(value)]
 
     def value(
         self, raw: object, what: str, line: int, saved: Collection[str] | None = None

@@ -169,11 +169,7 @@ def _scalar(value: Any, file: str, line: int) -> Any:
             line,
         )
     if isinstance(value, str) and _SURROGATE.search(value):
-        raise TaskError(
-            f"{value[:80]!r} must not hold a lone surrogate",
-            file,
-            line,
-        )
+        raise TaskError(f"{value[:80]!r} must not hold a lone surrogate", file, line)
     return value
 
 

@@ -7,12 +7,12 @@ names that earlier steps save. :func:`realise` fills in the slots of one task an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.yaml.conditions import filled as filled_condition
-from synth.core.tasks.yaml.saves import Save, fill_save
+from synth.core.tasks.yaml.saves import fill_save
 from synth.core.tasks.yaml.template import fill, names_in
 from synth.core.tasks.yaml.user import question
 from synth.core.types.steps import (
@@ -22,101 +22,49 @@ from synth.core.types.steps import (
     Condition,
     ConfirmStep,
     FollowUpStep,
+    GoldStep,
     LoopStep,
     ReplyStep,
     Step,
     SubmitStep,
+    every_step,
 )
 
 
 @dataclass(frozen=True)
-class Phrasing:
-    """One text or several, compiled; each task draws one of them."""
-
-    texts: Sequence[object]
-
-    def drawn(self, number: int, slots: Mapping[str, object]) -> object:
-        """The text that a number draws, with the slots filled in."""
-        return fill(self.texts[number % len(self.texts)], "$slot", slots)
-
-    @property
-    def always(self) -> Sequence[str]:
-        """The saved names that each text holds."""
-        return sorted(set[str].intersection(*(names_in(text, "$") for text in self.texts)))
-
-
-@dataclass(frozen=True)
-class CallTemplate:
-    """A call of a tool; ``save`` is compiled (see :mod:`synth.core.tasks.yaml.saves`)."""
-
-    do: ClassVar[str] = "call"
-    tool: str
-    arguments: Mapping[str, object]
-    save: Mapping[str, Save] = field(default_factory=dict[str, Save])
-    fails: str | None = None
-    line: int = field(default=1, compare=False, repr=False)
-
-    @property
-    def values(self) -> list[object]:
-        return [dict(self.arguments), dict(self.save)]
-
-
-@dataclass(frozen=True)
-class AskTemplate:
+class AskTemplate(GoldStep):
     do: ClassVar[str] = "ask"
     topics: Sequence[str]
-    values: ClassVar[list[object]] = []
 
 
 @dataclass(frozen=True)
-class ConfirmTemplate:
-    """``line`` is the line of the step in tasks.yaml."""
+class ConfirmTemplate(GoldStep):
+    """One of ``texts`` is drawn for each task; ``line`` is the line of the step in tasks.yaml."""
 
     do: ClassVar[str] = "confirm"
-    phrasing: Phrasing
+    texts: Sequence[object]
     line: int = field(default=1, compare=False, repr=False)
-
-    @property
-    def values(self) -> list[object]:
-        return list(self.phrasing.texts)
 
 
 @dataclass(frozen=True)
-class SubmitTemplate:
-    do: ClassVar[str] = "submit"
-    fields: Mapping[str, object]
-    line: int = field(default=1, compare=False, repr=False)
+class SayTemplate(GoldStep):
+    """One of ``texts`` is drawn for each task."""
 
-    @property
-    def values(self) -> list[object]:
-        return [dict(self.fields)]
-
-
-@dataclass(frozen=True)
-class SayTemplate:
     do: ClassVar[str] = "say"
-    phrasing: Phrasing
-
-    @property
-    def values(self) -> list[object]:
-        return list(self.phrasing.texts)
+    texts: Sequence[object]
 
 
 @dataclass(frozen=True)
-class LoopTemplate:
+class LoopTemplate(GoldStep):
     do: ClassVar[str] = "for_each"
     name: str
     over: object
     steps: Sequence[StepTemplate]
     line: int = field(default=1, compare=False, repr=False)
 
-    @property
-    def values(self) -> list[object]:
-        return [self.over]
-
 
 @dataclass(frozen=True)
-class BranchTemplate:
+class BranchTemplate(GoldStep):
     """``if``: the steps of a condition, and those to play otherwise."""
 
     do: ClassVar[str] = "if"
@@ -125,37 +73,22 @@ class BranchTemplate:
     otherwise: Sequence[StepTemplate] = ()
     line: int = field(default=1, compare=False, repr=False)
 
-    @property
-    def values(self) -> list[object]:
-        return [value for one in self.conditions for value in (one.left, one.right)]
-
 
 @dataclass(frozen=True)
-class CaseTemplate:
+class CaseTemplate(GoldStep):
     """Steps of one case only."""
 
     do: ClassVar[str] = "case"
     case: str
     steps: Sequence[StepTemplate]
-    values: ClassVar[list[object]] = []
-
-
-@dataclass(frozen=True)
-class FollowUpTemplate:
-    """``then``: the place of a follow-up of the user."""
-
-    do: ClassVar[str] = "then"
-    index: int
-    when: str
-    values: ClassVar[list[object]] = []
 
 
 PlainTemplate = (
-    CallTemplate
-    | FollowUpTemplate
+    CallStep
+    | FollowUpStep
     | AskTemplate
     | ConfirmTemplate
-    | SubmitTemplate
+    | SubmitStep
     | SayTemplate
     | LoopTemplate
     | BranchTemplate
@@ -165,24 +98,14 @@ PlainTemplate = (
 StepTemplate = PlainTemplate | CaseTemplate
 
 
-def every_template(steps: Sequence[StepTemplate]) -> Iterator[StepTemplate]:
-    """All steps in order, also in cases, loops and branches."""
-    for step in steps:
-        yield step
-        if isinstance(step, LoopTemplate | CaseTemplate | BranchTemplate):
-            yield from every_template(step.steps)
-        if isinstance(step, BranchTemplate):
-            yield from every_template(step.otherwise)
-
-
 def tools_called(steps: Sequence[StepTemplate]) -> frozenset[str]:
     """The names of the tools that the steps of any case call."""
-    return frozenset(step.tool for step in every_template(steps) if isinstance(step, CallTemplate))
+    return frozenset(step.tool for step in every_step(steps) if isinstance(step, CallStep))
 
 
 def values_in(steps: Sequence[StepTemplate]) -> list[object]:
     """All compiled values of the steps, to look for names in."""
-    return [value for step in every_template(steps) for value in step.values]
+    return [step.to_json() for step in steps]
 
 
 def in_case(steps: Sequence[StepTemplate], case: str | None) -> Iterator[PlainTemplate]:
@@ -209,14 +132,15 @@ def realise(
     for step in in_case(steps, case):
         match step:
             case SayTemplate():
-                out.append(ReplyStep(step.phrasing.drawn(draw, slots), tuple(step.phrasing.always)))
+                always = set[str].intersection(*(names_in(text, "$") for text in step.texts))
+                out.append(ReplyStep(_drawn(step.texts, draw, slots), tuple(sorted(always))))
             case ConfirmTemplate():
                 seed = derive_seed(draw, "confirm", len(out))
-                out.append(ConfirmStep(step.phrasing.drawn(seed, slots)))
+                out.append(ConfirmStep(_drawn(step.texts, seed, slots)))
             case AskTemplate():
                 out.append(AskStep(list(step.topics), question(step.topics, asked or {})))
-            case FollowUpTemplate():
-                out.append(FollowUpStep(step.index, step.when))
+            case FollowUpStep():
+                out.append(step)
             case LoopTemplate():
                 inner = realise(step.steps, slots, case, draw, asked)
                 out.append(LoopStep(step.name, fill(step.over, "$slot", slots), inner, step.line))
@@ -226,15 +150,20 @@ def realise(
                     realise(part, slots, case, draw, asked) for part in (step.steps, step.otherwise)
                 )
                 out.append(BranchStep(conditions, inner, otherwise, step.line))
-            case SubmitTemplate():
-                out.append(SubmitStep(fill(dict(step.fields), "$slot", slots), step.line))
-            case CallTemplate():
+            case SubmitStep():
+                out.append(replace(step, fields=fill(dict(step.fields), "$slot", slots)))
+            case CallStep():
                 out.append(_call_step(step, slots))
     return out
 
 
-def _call_step(step: CallTemplate, slots: Mapping[str, object]) -> CallStep:
+def _drawn(texts: Sequence[object], number: int, slots: Mapping[str, object]) -> object:
+    """The text that a number draws, with the slots filled in."""
+    return fill(texts[number % len(texts)], "$slot", slots)
+
+
+def _call_step(step: CallStep, slots: Mapping[str, object]) -> CallStep:
     filled = fill(dict(step.arguments), "$slot", slots)
     arguments = {name: value for name, value in filled.items() if value is not None}
     save = {name: fill_save(path, "$slot", slots) for name, path in step.save.items()}
-    return CallStep(step.tool, arguments, save, step.fails, step.line)
+    return replace(step, arguments=arguments, save=save)

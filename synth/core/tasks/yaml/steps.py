@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import jsonpath
 
 from envs.tools.sql import BUILTIN
 from synth.core.tasks.yaml.conditions import compile_conditions
-from synth.core.tasks.yaml.json_path import CompiledPath, joined_path, singular
 from synth.core.tasks.yaml.models import STEP_WORDS, Steps
-from synth.core.tasks.yaml.saves import COMPUTED, Save, is_path
-from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.saves import COMPUTED, CompiledPath, Save, is_path, joined_path, singular
+from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import (
     AskTemplate,
     BranchTemplate,
-    CallTemplate,
     CaseTemplate,
     ConfirmTemplate,
-    FollowUpTemplate,
     LoopTemplate,
-    Phrasing,
     SayTemplate,
     StepTemplate,
-    SubmitTemplate,
-    every_template,
 )
 from synth.core.tasks.yaml.words import NAME
+from synth.core.types.steps import CallStep, FollowUpStep, SubmitStep, every_step
 
 Json = Any
 
@@ -55,8 +50,10 @@ def _action(step: Map, scope: Scope, line: int) -> str:
     if "if" in step:
         return "if"
     actions = [key for key in step if key not in {"save", "fails"}]
-    if len(actions) > 1 and (odd := _misspelt(actions, scope)):
-        raise scope.fail(odd[1], step.lines[odd[0]])
+    words = STEP_WORDS - {"do", "else"} | scope.cases | set(scope.tools)
+    if len(actions) > 1 and (odd := [action for action in actions if action not in words]):
+        message = f"{odd[0]!r} is neither a tool nor a step word; {nearest(odd[0], words)}"
+        raise scope.fail(message, step.lines[odd[0]])
     if len(actions) != 1:
         raise scope.fail(
             f"a step does one thing, not {len(actions)} ({', '.join(actions) or 'nothing'})", line
@@ -74,15 +71,13 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTempla
     action = _action(step, scope, line)
     value: Any = step[action]
     if action == "say":
-        return SayTemplate(Phrasing(scope.texts(value, "say", line, saved)))
+        return SayTemplate(scope.texts(value, "say", line, saved))
     if action == "ask":
         return _ask(value, scope, line)
     if action == "confirm":
         if not scope.consents:
             raise scope.fail("`confirm` needs `agrees_if` in `user`: nobody could consent", line)
-        return ConfirmTemplate(
-            Phrasing(scope.texts(value, "confirm", line, saved)), step.lines["confirm"]
-        )
+        return ConfirmTemplate(scope.texts(value, "confirm", line, saved), step.lines["confirm"])
     if action == "then":
         return _sequel(value, scope, line)
     if action == "submit":
@@ -97,36 +92,25 @@ def _compile(step: Json, scope: Scope, line: int, saved: set[str]) -> StepTempla
     return _call(step, action, scope, saved, line)
 
 
-def _sequel(value: Json, scope: Scope, line: int) -> FollowUpTemplate:
+def _sequel(value: Json, scope: Scope, line: int) -> FollowUpStep:
     if (number := cast("int", value)) >= len(scope.later):
         known = f"0 to {len(scope.later) - 1}" if scope.later else "none: the user has no `then`"
         raise scope.fail(f"`then` takes the number of a follow-up ({known}), not {value!r}", line)
-    return FollowUpTemplate(number, scope.later[number])
-
-
-def _misspelt(actions: Sequence[str], scope: Scope) -> tuple[str, str] | None:
-    """The first of several keys of a step that is no word at all, and what may have been meant."""
-    words = STEP_WORDS - {"do", "else"} | scope.cases | set(scope.tools)
-    odd = next((action for action in actions if action not in words), None)
-    return (
-        None
-        if odd is None
-        else (odd, f"{odd!r} is neither a tool nor a step word; {nearest(odd, words)}")
-    )
+    return FollowUpStep(number, scope.later[number])
 
 
 def _ask(value: Json, scope: Scope, line: int) -> AskTemplate:
-    topics = cast("list[str]", value) if isinstance(value, list) else [value]
+    topics = listed_of(value)
     if len(set(topics)) != len(topics):
         raise scope.fail("`ask` names a topic twice", line)
     if unknown := [topic for topic in topics if topic not in scope.topics]:
         raise scope.fail(
             f"the user knows nothing of {unknown[0]!r}; {nearest(unknown[0], scope.topics)}", line
         )
-    return AskTemplate(list(topics))
+    return AskTemplate(topics)
 
 
-def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> SubmitTemplate:
+def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> SubmitStep:
     if not scope.fields:
         raise scope.fail(
             "`submit` needs `answer:` in the family, which says what its fields are", line
@@ -137,7 +121,7 @@ def _submit(value: Json, scope: Scope, saved: set[str], line: int) -> SubmitTemp
                 f"`answer` has no field {name!r}; {nearest(name, scope.fields)}", value.lines[name]
             )
     fields = {key: scope.value(item, f"submit {key}", line, saved) for key, item in value.items()}
-    return SubmitTemplate(fields, line)
+    return SubmitStep(fields, line)
 
 
 def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> LoopTemplate:
@@ -151,7 +135,7 @@ def _for_each(value: Json, scope: Scope, saved: set[str], line: int) -> LoopTemp
         raise scope.fail(f"`for_each` would hide the slot {names[0]!r}: choose another name", line)
     inner = {*saved, names[0]}
     steps = compile_steps(value["do"], scope, inner)
-    if lone := [step.do for step in every_template(steps) if step.do in _LONE]:
+    if lone := [step.do for step in every_step(steps) if step.do in _LONE]:
         raise scope.fail(f"`{lone[0]}` comes once, not in a loop", value.lines["do"])
     return LoopTemplate(names[0], over, steps, line)
 
@@ -174,7 +158,7 @@ def _branch(step: Map, scope: Scope, saved: set[str], line: int) -> BranchTempla
     return BranchTemplate(conditions, branches[0], branches[1] if branches[1:] else (), line)
 
 
-def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> CallTemplate:
+def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> CallStep:
     if name not in scope.tools:
         words = STEP_WORDS - {"save", "fails", "do", "else"} | scope.cases | set(scope.tools)
         raise scope.fail(
@@ -199,17 +183,14 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Cal
         left := [item for item in scope.tools[name].get("required", ()) if item not in given]
     ):
         raise scope.fail(f"{name} cannot do without its argument {left[0]!r}", line)
-    return CallTemplate(name, compiled, _saves(step, scope, saved), fails, step.lines[name])
+    return CallStep(name, compiled, _saves(step, scope, saved), fails, step.lines[name])
 
 
 def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], line: int) -> Json:
     """An argument; in the SQL of a built-in tool ``:name`` is a literal."""
-    sql = tool in BUILTIN and name == "sql" and isinstance(value, str)
-    return (
-        scope.sql(value, tool, line, saved)
-        if sql
-        else scope.value(value, f"{tool} {name}", line, saved)
-    )
+    if tool in BUILTIN and name == "sql" and isinstance(value, str):
+        return scope.sql(value, tool, line, saved)
+    return scope.value(value, f"{tool} {name}", line, saved)
 
 
 def _saves(step: Map, scope: Scope, saved: set[str]) -> dict[str, Save]:
@@ -234,8 +215,7 @@ def _save(raw: Json, scope: Scope, saved: set[str], line: int) -> Save:
         known = nearest(odd, COMPUTED) if odd else f"known are {', '.join(sorted(COMPUTED))}"
         raise scope.fail(f"save: a computed value is `{{word: operands}}`; {known}", line)
     word = words[0]
-    given = raw[word]
-    operands = cast("list[Json]", given) if isinstance(given, list) else [given]
+    operands = listed_of(raw[word])
     least, most = COMPUTED[word][0]
     if len(operands) < least or (most is not None and len(operands) > most):
         due = str(least) if least == most else f"{least} or more"

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.yaml.models import SequelWord
-from synth.core.tasks.yaml.scope import Scope, nearest
+from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.template import fill, text_of
 from synth.user import Consent, FollowUp, Topic, UserRole
@@ -191,39 +191,27 @@ def _lists(value: object) -> Any:
 def read_user(raw: Map, scope: Scope) -> UserText:
     """Parse a family's `user`."""
     user = raw["user"]
-    says = scope.texts(user["says"], "says", user.lines["says"])
-    knows = {
-        name: _topic(name, topic, user, scope) for name, topic in scope.part(user, "knows").items()
-    }
-    consents = _consents(user, scope)
-    then = _sequels(user, scope)
+    knows, consents = _topics(user, scope), _consents(user, scope)
+    then = [
+        SequelText(
+            one.get("when") or "done",
+            scope.listed(one, "says"),
+            _topics(one, scope),
+            _consents(one, scope),
+        )
+        for one in user.get("then") or ()
+    ]
     if user.get("persona") is not None and not (knows or consents or then):
         message = "`persona` is for a user who answers: give `knows`, `agrees_if` or `then`"
         raise scope.fail(message, user.lines["persona"])
-    signed_in = user.get("signed_in")
     return UserText(
-        says=says,
-        signed_in=None
-        if signed_in is None
-        else scope.value(signed_in, "signed_in", user.lines["signed_in"]),
-        persona=_texts(user, "persona", "persona", scope),
+        says=scope.listed(user, "says"),
+        signed_in=scope.optional(user, "signed_in"),
+        persona=scope.listed(user, "persona"),
         knows=knows,
         consents=consents,
         then=then,
     )
-
-
-def _sequels(user: Map, scope: Scope) -> list[SequelText]:
-    """The user's follow-ups."""
-    return [_sequel(entry, scope) for entry in user.get("then") or ()]
-
-
-def _sequel(raw: Map, scope: Scope) -> SequelText:
-    says = scope.texts(raw["says"], "says", raw.lines["says"])
-    knows = {
-        name: _topic(name, topic, raw, scope) for name, topic in scope.part(raw, "knows").items()
-    }
-    return SequelText(raw.get("when") or "done", says, knows, _consents(raw, scope))
 
 
 def _consents(owner: Map, scope: Scope) -> list[ConsentText]:
@@ -232,18 +220,19 @@ def _consents(owner: Map, scope: Scope) -> list[ConsentText]:
     return [_consent(entry, scope) for entry in ([raw] if isinstance(raw, Map) else raw)]
 
 
-def _texts(owner: Map, key: str, what: str, scope: Scope) -> list[object]:
-    return [] if owner.get(key) is None else scope.texts(owner[key], what, owner.lines[key])
-
-
-def _topic(name: str, raw: object, user: Map, scope: Scope) -> TopicText:
-    line = user["knows"].lines[name]
-    if not isinstance(raw, Map):
-        return TopicText(scope.texts(raw, f"knows {name}", line), [_default_question([name])])
-    words = _texts(raw, "words", f"words of {name}", scope)
-    asked = _texts(raw, "asked", f"asked of {name}", scope)
-    says = _texts(raw, "says", f"says of {name}", scope)
-    return TopicText(says, asked or [_default_question([name])], words)
+def _topics(owner: Map, scope: Scope) -> dict[str, TopicText]:
+    """What the user knows by topic; a topic that is a text or a list says no more than that."""
+    out: dict[str, TopicText] = {}
+    for name, topic in (known := scope.part(owner, "knows")).items():
+        asked, words = [_default_question([name])], list[object]()
+        if isinstance(topic, Map):
+            says = scope.listed(topic, "says", f"says of {name}")
+            asked = scope.listed(topic, "asked", f"asked of {name}") or asked
+            words = scope.listed(topic, "words", f"words of {name}")
+        else:
+            says = scope.texts(topic, f"knows {name}", known.lines[name])
+        out[name] = TopicText(says, asked, words)
+    return out
 
 
 def _default_question(topics: Sequence[str]) -> str:
@@ -258,32 +247,26 @@ def question(topics: Sequence[str], asked: Mapping[str, str]) -> str:
 
 
 def _consent(raw: Map, scope: Scope) -> ConsentText:
-    mentions = _texts(raw, "mentions", "mentions", scope)
     declines: dict[str | None, Sequence[object]] = {}
-    if isinstance(raw.get("declines"), Map):
-        for case, texts in raw["declines"].items():
-            where = raw["declines"].lines[case]
-            if case not in scope.cases:
-                raise scope.fail(
-                    f"declines: unknown case {case!r}; {nearest(case, scope.cases)}", where
-                )
-            declines[case] = scope.texts(texts, f"declines {case}", where)
-    elif raw.get("declines") is not None:
-        declines[None] = _texts(raw, "declines", "declines", scope)
-    says = _texts(raw, "says", "agrees_if says", scope) or YES
-    act, never = _texts(raw, "act", "act", scope), _texts(raw, "never", "never", scope)
-    return ConsentText(mentions, says, declines, act, never, _covers(raw, scope))
-
-
-def _covers(raw: Map, scope: Scope) -> list[str]:
-    """The tools that a yes licenses."""
-    value: Any = raw.get("covers") or []
-    tools: list[str] = [value] if isinstance(value, str) else value
-    for tool in tools:
-        if tool not in scope.tools:
-            message = f"covers: unknown tool {tool!r}; {nearest(tool, scope.tools)}"
-            raise scope.fail(message, raw.lines["covers"])
-    return list(tools)
+    if isinstance(by_case := raw.get("declines"), Map):
+        if unknown := [case for case in by_case if case not in scope.cases]:
+            message = f"declines: unknown case {unknown[0]!r}; {nearest(unknown[0], scope.cases)}"
+            raise scope.fail(message, by_case.lines[unknown[0]])
+        declines |= {case: scope.listed(by_case, case, f"declines {case}") for case in by_case}
+    elif by_case is not None:
+        declines[None] = scope.listed(raw, "declines")
+    tools = listed_of(raw.get("covers"))
+    if unknown := [tool for tool in tools if tool not in scope.tools]:
+        message = f"covers: unknown tool {unknown[0]!r}; {nearest(unknown[0], scope.tools)}"
+        raise scope.fail(message, raw.lines["covers"])
+    return ConsentText(
+        scope.listed(raw, "mentions"),
+        scope.listed(raw, "says", "agrees_if says") or YES,
+        declines,
+        scope.listed(raw, "act"),
+        scope.listed(raw, "never"),
+        tools,
+    )
 
 
 def unmentioned(

@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from synth.core.models.scripted.expert import CLOSING
 from synth.core.tasks.yaml.template import names_in
-from synth.core.types.steps import (
-    ConfirmStep,
-    LoopStep,
-    ReplyStep,
-    Step,
-    TalkStep,
-    every_step,
-)
+from synth.core.types.steps import ConfirmStep, LoopStep, ReplyStep, Step, TalkStep, every_step
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
 from synth.model import Conversation
 

@@ -14,7 +14,7 @@ from synth.core.foundation.hashing import derive_seed
 from synth.core.report.rates import wilson
 from synth.core.rewards.reply.acts import CHECK as ACT
 from synth.core.rewards.reply.facts import MISSING
-from synth.core.rewards.reply.finding import ReplyFinding
+from synth.core.rewards.reply.sentences import ReplyFinding
 from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.transcripts import LabelledRollout, json_lines
 from synth.ext.judge.endpoint_judge import JudgeCost, ModelJudge

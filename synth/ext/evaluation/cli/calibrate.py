@@ -16,7 +16,7 @@ from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.measure import Calibration, calibrate, read_labels
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
-from synth.ext.judge.config import JudgeConfig
+from synth.ext.judge import JudgeConfig
 from synth.ext.judge.endpoint_judge import ModelJudge
 
 HELP = """synth calibrate

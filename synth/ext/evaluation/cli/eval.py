@@ -25,13 +25,7 @@ from synth.core.report.json_output import print_document
 from synth.core.runner.run_files import TASKS_FILE
 from synth.core.screen import Screen
 from synth.errors import OperatorError
-from synth.ext.evaluation.pages import (
-    comparison_page,
-    evaluate,
-    model_card,
-    on_screen,
-    report_page,
-)
+from synth.ext.evaluation.pages import comparison_page, evaluate, model_card, on_screen, report_page
 from synth.launch import launch
 
 HELP = """synth eval

@@ -37,9 +37,7 @@ class ChatTemplate:
         self.name = preset.name
         self._tokens = {"bos_token": preset.bos or "", "eos_token": preset.eos or ""}
         environment: Any = ImmutableSandboxedEnvironment(
-            trim_blocks=True,
-            lstrip_blocks=True,
-            extensions=[_Generation, loopcontrols],
+            trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
         )
         environment.filters["tojson"] = _tojson
         environment.globals["raise_exception"] = _raise
@@ -152,9 +150,5 @@ def _tojson(
     sort_keys: bool = False,
 ) -> str:
     return json.dumps(
-        value,
-        ensure_ascii=ensure_ascii,
-        indent=indent,
-        separators=separators,
-        sort_keys=sort_keys,
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )

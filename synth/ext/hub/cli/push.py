@@ -68,11 +68,7 @@ def main(options: Arguments) -> int:
         "repo": options.org_name,
         "files": [file.relative_to(options.dir).as_posix() for file in files],
         "bytes": size,
-        "licenses": {
-            "data": declared.data,
-            "world": declared.world,
-            "teacher": declared.teacher,
-        },
+        "licenses": {"data": declared.data, "world": declared.world, "teacher": declared.teacher},
         "personal_data": sorted({f"{one.kind}: {one.place}" for one in findings}),
     }
     if options.dry_run:
@@ -81,8 +77,8 @@ def main(options: Arguments) -> int:
     pushed = resolve("synth.ext.hub.push:push")(
         options.dir, options.org_name, private=options.private, say=_say
     )
-    plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
-    _print(plan, f"{pushed.uploaded} files sent, {pushed.unchanged} were there:", options)
+    plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}
+    _print(plan, f"{pushed.sent} files sent, {pushed.unchanged} were there:", options)
     return 0
 
 
@@ -101,8 +97,8 @@ def _push_world(options: Arguments) -> int:
     pushed = resolve(f"{worlds}:push_world")(
         world, card, options.org_name, private=options.private, say=_say
     )
-    plan |= {"url": pushed.url, "uploaded": pushed.uploaded, "unchanged": pushed.unchanged}
-    said = f"{pushed.uploaded} files sent, {pushed.unchanged} were there: {pushed.url}"
+    plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}
+    said = f"{pushed.sent} files sent, {pushed.unchanged} were there: {pushed.url}"
     use = f"{said}\nnext: synth run env=hf:{options.org_name}"
     say(json.dumps(plan, indent=2) if options.json else use)
     return 0

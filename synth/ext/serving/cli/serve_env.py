@@ -7,13 +7,7 @@ import sys
 from contextlib import AsyncExitStack
 
 from synth.core.cli.command import Arguments, command
-from synth.core.cli.live_options import (
-    LIMITS,
-    TASKS,
-    prepared,
-    serve_until_signal,
-    token_of,
-)
+from synth.core.cli.live_options import LIMITS, TASKS, prepared, serve_until_signal, token_of
 from synth.errors import OperatorError
 from synth.ext.serving.environment.server import serve_env
 from synth.ext.serving.environment.sessions import EnvSessions
@@ -61,10 +55,7 @@ async def _serve(run: PreparedRun, options: Arguments, token: str) -> None:
     async with AsyncExitStack() as stack:
         live = await stack.enter_async_context(open_live(run))
         sessions = EnvSessions(
-            live,
-            at_once=options.sessions,
-            idle_s=options.idle,
-            longest_s=options.minutes * 60,
+            live, at_once=options.sessions, idle_s=options.idle, longest_s=options.minutes * 60
         )
         if options.host not in LOOPBACK:
             note = "note: whoever reaches this address and knows the token is answered"

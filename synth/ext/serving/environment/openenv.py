@@ -174,11 +174,7 @@ class _Talk:
         self._begun = begun = cast("dict[str, Any]", await self._sessions.reset(task))
         self._tools = [
             *(_tool(tool["function"]) for tool in begun["tools"]),
-            {
-                "name": REPLY,
-                "description": REPLY_DESCRIPTION,
-                "input_schema": REPLY_PARAMETERS,
-            },
+            {"name": REPLY, "description": REPLY_DESCRIPTION, "input_schema": REPLY_PARAMETERS},
         ]
         self._steps = 0
         shown = {name: begun[name] for name in ("task", "task_id", "family", "messages")}

@@ -155,8 +155,7 @@ class _ResourcesServer:
             {TASK_INDEX: task, "mean/reward": fmean(rewards)} for task, rewards in groups.items()
         ]
         return json_response(
-            200,
-            {"group_level_metrics": by_task, "agent_metrics": means, "key_metrics": means},
+            200, {"group_level_metrics": by_task, "agent_metrics": means, "key_metrics": means}
         )
 
 

@@ -17,8 +17,8 @@ from synth.core.agent.event_stream import EventStream, Subscription
 from synth.core.agent.events import AgentError, AgentEvent, RolloutScore
 from synth.core.agent.state import AgentState
 from synth.errors import SynthError
+from synth.ext.middlewares import ApprovalConfig
 from synth.ext.middlewares.approval import ApprovalMiddleware, Decider, Request
-from synth.ext.middlewares.config import ApprovalConfig
 from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.session_registry import SessionReport, ended

@@ -26,7 +26,7 @@ from envs.world.template_cache import Templates
 from synth.core.agent.state import ToolInfo
 from synth.core.agent.turn import ToolInterface
 from synth.core.foundation.shipped import find_world, world_names
-from synth.core.users.none import AbsentUser
+from synth.core.users import AbsentUser
 from synth.episode import Episode
 from synth.ext.serving.questions.schema_linker import FIRST, SchemaLinker, sampled_texts
 from synth.task import Task
@@ -237,11 +237,7 @@ def _columns(table: Table) -> list[str]:
 
 def _offered(databases: QuestionDatabases, names: Sequence[str]) -> list[Tool]:
     only = names[0] if len(names) == 1 else None
-    database = {
-        "type": "string",
-        "enum": list(names),
-        "description": "The name of the database.",
-    }
+    database = {"type": "string", "enum": list(names), "description": "The name of the database."}
     question = {"type": "string", "description": "What is asked, in words."}
     limit = {
         "type": "integer",

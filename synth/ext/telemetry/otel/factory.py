@@ -6,7 +6,7 @@ from typing import Any
 
 from synth.core.telemetry import CallbackHome, RunCallback
 from synth.errors import OperatorError
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.plugins import extension, find_module, resolve
 
 

@@ -21,7 +21,7 @@ from opentelemetry.trace import SpanContext, TraceFlags
 
 from synth.core.foundation.shipped import version
 from synth.errors import OperatorError
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 
 TIMEOUT_S = 5.0
 """Seconds that one request to the collector may take, with its retries."""
@@ -100,23 +100,15 @@ def providers(
     Raises OperatorError for headers that cannot be read.
     """
     resource = Resource.create(
-        {
-            "service.name": "synth",
-            "service.version": version(),
-            "service.instance.id": instance,
-        }
+        {"service.name": "synth", "service.version": version(), "service.instance.id": instance}
     )
     base = None if options.endpoint is None else options.endpoint.rstrip("/")
     headers = _headers(keys.get(options.headers_env or "", ""), options.headers_env)
     spans = OTLPSpanExporter(
-        endpoint=None if base is None else f"{base}/v1/traces",
-        headers=headers,
-        timeout=TIMEOUT_S,
+        endpoint=None if base is None else f"{base}/v1/traces", headers=headers, timeout=TIMEOUT_S
     )
     metrics = OTLPMetricExporter(
-        endpoint=None if base is None else f"{base}/v1/metrics",
-        headers=headers,
-        timeout=TIMEOUT_S,
+        endpoint=None if base is None else f"{base}/v1/metrics", headers=headers, timeout=TIMEOUT_S
     )
     tracers = TracerProvider(
         resource=resource,

@@ -16,7 +16,7 @@ from synth.core.telemetry import (
     RunEnd,
     RunStart,
 )
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.providers import providers, run_context
 

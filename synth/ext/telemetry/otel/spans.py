@@ -17,7 +17,7 @@ from opentelemetry.trace import Link, Span, SpanKind, StatusCode, set_span_in_co
 
 from envs.types import ToolCall
 from synth.core.agent.state import AgentState
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.providers import providers, run_context
 from synth.middleware import (
@@ -230,10 +230,7 @@ class _TracedRollout(AgentMiddleware):
 
     def _end_tool(self, span: Span, answer: ToolAnswer) -> None:
         result = answer.outcome.result
-        changed = {
-            names.ROWS_CHANGED: len(answer.outcome.changes),
-            names.ANSWERED_BY: answer.by,
-        }
+        changed = {names.ROWS_CHANGED: len(answer.outcome.changes), names.ANSWERED_BY: answer.by}
         span.set_attributes(_known(changed))
         if self._maker.contents:
             span.set_attribute(names.TOOL_RESULT, clipped(answer.content, self._maker.home.hide))

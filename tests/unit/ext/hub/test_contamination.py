@@ -13,7 +13,7 @@ import yaml
 from synth.errors import OperatorError
 from synth.ext.hub.cli.card import main
 from synth.ext.hub.contamination import Benchmark, overlaps
-from synth.ext.hub.split_overlap import Contamination
+from synth.ext.hub.facts import Contamination
 from tests.sample_rows import SYSTEM, row, says, user, write_run
 
 LONG = "Natalia sold clips to 48 of her friends in April, and then she sold half as many in May."

@@ -17,8 +17,8 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import ToolInfo
 from synth.core.agent.turn import ToolInterface
 from synth.errors import OperatorError
+from synth.ext.middlewares import ApprovalConfig
 from synth.ext.middlewares.approval import ApproverModel, Callback, Request, make, matches
-from synth.ext.middlewares.config import ApprovalConfig
 from synth.middleware import MiddlewareHome, start
 from synth.model import Completion, Conversation, Model
 from tests.unit.agent.test_react import BOX, DONE, OPENING, Lines, calls, dispatch, find

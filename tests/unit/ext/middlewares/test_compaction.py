@@ -22,13 +22,13 @@ from synth.core.models.recap import read_request, without_recap
 from synth.core.types.events import Usage
 from synth.core.types.reply import Act
 from synth.errors import ContextOverflow, ModelError
+from synth.ext.middlewares import CompactionConfig
 from synth.ext.middlewares.compaction import (
     PROMPT,
     CompactionMiddleware,
     trigger_tokens,
     turns_of,
 )
-from synth.ext.middlewares.config import CompactionConfig
 from synth.ext.serving.chat_request import check_request
 from synth.model import Completion, Conversation, OnDelta
 from synth.task import Message

@@ -17,7 +17,7 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import RolloutIdentity, ToolInfo
 from synth.core.agent.turn import ToolInterface
 from synth.core.types.events import injected_faults
-from synth.ext.middlewares.config import FaultKind, FaultsConfig, RetryConfig
+from synth.ext.middlewares import FaultKind, FaultsConfig, RetryConfig
 from synth.ext.middlewares.faults import FAULTS, FaultInjectionMiddleware, said_by
 from synth.ext.middlewares.retry import RetryMiddleware
 from tests.unit.agent.test_react import (

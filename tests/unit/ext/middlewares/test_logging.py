@@ -14,7 +14,7 @@ from synth.core.agent.rollout_result import AgentLimits
 from synth.core.agent.state import RolloutIdentity
 from synth.core.foundation.scrubber import Scrubber
 from synth.errors import ModelError
-from synth.ext.middlewares.config import LoggingConfig
+from synth.ext.middlewares import LoggingConfig
 from synth.ext.middlewares.logging import CLIPPED, make
 from synth.middleware import MiddlewareHome, start
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, dispatch, find

@@ -16,7 +16,7 @@ from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.agent.state import RolloutIdentity
 from synth.core.agent.turn import ToolInterface
 from synth.core.models.recap import GREP, READ, kept_in, read_piece
-from synth.ext.middlewares.config import OffloadConfig
+from synth.ext.middlewares import OffloadConfig
 from synth.ext.middlewares.offload import (
     BadPatternError,
     ToolOutputStore,

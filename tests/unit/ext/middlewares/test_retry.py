@@ -12,7 +12,7 @@ import pytest
 from synth.config import from_dict
 from synth.core.models.openai.endpoint import Endpoint
 from synth.errors import ModelAuthError, ModelError
-from synth.ext.middlewares.config import RetryConfig
+from synth.ext.middlewares import RetryConfig
 from synth.ext.middlewares.retry import RetryMiddleware
 from synth.model import Completion
 from synth.prepare import prepare

@@ -28,7 +28,7 @@ from synth.core.types.renaming import AddedTool, Renaming, renaming_of, with_ren
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.errors import TaskError
-from synth.ext.renamings.config import RenamingsConfig
+from synth.ext.renamings import RenamingsConfig
 from synth.ext.renamings.making import Renamings
 from synth.model import Completion, Conversation, Model
 from synth.plan import Plan, job

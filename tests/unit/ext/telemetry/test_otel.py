@@ -10,7 +10,7 @@ from opentelemetry.semconv._incubating.attributes import error_attributes, gen_a
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
 from synth.errors import OperatorError
-from synth.ext.telemetry.config import OtelConfig
+from synth.ext.telemetry import OtelConfig
 from synth.ext.telemetry.otel import names
 from synth.ext.telemetry.otel.factory import make
 from synth.ext.telemetry.otel.providers import providers, run_context

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import jsonpath
 import pytest
 
-from synth.core.tasks.yaml.json_path import extract
 from synth.core.tasks.yaml.models import Steps
+from synth.core.tasks.yaml.saves import extract
 from synth.core.tasks.yaml.scope import Scope, nearest
 from synth.core.tasks.yaml.source_map import load_yaml
-from synth.core.tasks.yaml.step_templates import CallTemplate, in_case, realise
+from synth.core.tasks.yaml.step_templates import in_case, realise
 from synth.core.tasks.yaml.steps import compile_steps
-from synth.core.types.steps import ReplyStep
+from synth.core.types.steps import CallStep, ReplyStep
 from synth.errors import TaskError
 from tests.unit.tasks.conftest import TOOLS
 
@@ -62,7 +62,7 @@ def test_a_whole_solution(compiled: Any):
 """
     )
     assert [step.do for step in steps] == ["call", "for_each", "call", "case", "case", "say"]
-    assert steps[0] == CallTemplate(
+    assert steps[0] == CallStep(
         "find",
         {"name": {"$slot": "name"}},
         {"pid": "$.patients[0].id", "all": "$.patients[*].id"},
