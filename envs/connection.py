@@ -1,6 +1,5 @@
-"""Connections to databases: URLs with their drivers, settings of sessions, connects in time.
-
-A secret is in a URL of an environment variable, never in a config.
+"""The connection to a database: structured fields, or one DSN in an environment variable; never a
+secret in a config.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
 
 import sqlalchemy
 from sqlalchemy import event
@@ -82,6 +82,9 @@ SILENCE_S = 900
 """Seconds that a read waits for a server's next byte: longer than the scripts of a template may run
 (:data:`envs.sandboxes.load_bounds.LOAD_S`). PyMySQL's own wait has no end.
 """
+_YEAR_S = 31_536_000
+_RECYCLE_S = 1_800
+"""Half an hour: below the eight hours of MariaDB's wait_timeout, and what firewalls allow."""
 
 
 def driver_of(url: sqlalchemy.URL) -> Driver:
@@ -120,18 +123,139 @@ def require_driver(engine: str) -> None:
             )
 
 
-def url_of(variable: str) -> sqlalchemy.URL:
-    """The URL that an environment variable holds; print it by ``render_as_string()`` only, which
-    hides the password. Raises DatabaseConfigError with the variable's name.
+@dataclass(frozen=True, slots=True)
+class DatabaseConnectionConfig:
+    """Either ``dsn_env_var`` (the name of a variable that holds a URL), or the fields of a
+    connection.
+
+    For sqlite ``database`` is a file and ``connect_timeout_s`` the wait for a lock; it has no host,
+    port, username or password. ``driver`` is an engine or the scheme of its URLs
+    (``postgresql+psycopg``; ``mysql`` means mariadb). ``connect_timeout_s`` is rounded
+    up to whole seconds for psycopg, whose unit it is (and which waits two at least). ``pool_size``
+    connections are kept and ``pool_max_overflow`` more are opened when all are lent; a further
+    request waits ``connect_timeout_s`` (None: half a minute) and raises
+    :class:`sqlalchemy.exc.TimeoutError`. ``options`` go to the driver like the query of a URL, and
+    override the DSN's.
     """
-    try:
-        if not (text := os.environ.get(variable)):
-            raise DatabaseConfigError("the environment variable is not set")
-        url = parse_url(text)
+
+    driver: str | None = None
+    host: str | None = None
+    port: int | None = None
+    database: str | None = None
+    username: str | None = None
+    password_env_var: str | None = None
+    dsn_env_var: str | None = None
+    pool_size: int = 5
+    pool_max_overflow: int = 10
+    connect_timeout_s: float | None = None
+    options: Mapping[str, str | int] = field(default_factory=dict[str, str | int], hash=False)
+
+    def __post_init__(self) -> None:
+        if self.driver in _SCHEMES:
+            object.__setattr__(self, "driver", _SCHEMES[self.driver][0])
+        problems = list(self._problems())
+        if problems:
+            raise DatabaseConfigError("database: " + "; ".join(problems))
+
+    def _problems(self) -> Iterator[str]:
+        structured = ("driver", "host", "port", "database", "username", "password_env_var")
+        given = [name for name in structured if getattr(self, name) is not None]
+        if self.dsn_env_var is not None and given:
+            yield f"dsn_env_var and {', '.join(given)} exclude each other: the DSN says it all"
+        elif self.dsn_env_var is None:
+            yield from self._driver_problems(given)
+        if self.port is not None and not 0 < self.port < 65_536:
+            yield f"port must be between 1 and 65535, not {self.port}"
+        if self.pool_size < 1:
+            yield f"pool_size must be at least 1, not {self.pool_size}"
+        if self.pool_max_overflow < 0:
+            yield f"pool_max_overflow must not be negative, not {self.pool_max_overflow}"
+        if self.connect_timeout_s is not None and not 0 < self.connect_timeout_s <= _YEAR_S:
+            yield (
+                f"connect_timeout_s must be positive, at most a year, not {self.connect_timeout_s}"
+            )
+
+    def _driver_problems(self, given: Sequence[str]) -> Iterator[str]:
+        drivers = get_args(Driver)
+        if self.driver is None:
+            yield f"name a driver ({' or '.join(drivers)}), or a variable by dsn_env_var"
+        elif self.driver not in drivers:
+            yield f"driver {self.driver!r} is none of {', '.join(drivers)}"
+        elif self.driver != "sqlite":
+            if self.database is None:
+                yield f"{self.driver} needs a database"
+        else:
+            for name in given:
+                if name not in {"driver", "database"}:
+                    yield f"sqlite has no {name}"
+            if self.database in {None, "", ":memory:"}:
+                yield (
+                    "sqlite needs a file as database: in memory each connection would have its own"
+                )
+
+    def url(self) -> sqlalchemy.URL:
+        """Return the URL with its secret; print it by ``render_as_string()`` only, which hides the
+        password.
+
+        Raises DatabaseConfigError where a named variable is not set.
+        """
+        if self.dsn_env_var is not None:
+            dsn = _secret("dsn_env_var", self.dsn_env_var)
+            try:
+                return self._with_options(parse_url(dsn))
+            except DatabaseConfigError as error:
+                raise DatabaseConfigError(f"{self.dsn_env_var}: {error}") from None
+        secret = (
+            _secret("password_env_var", self.password_env_var)
+            if self.password_env_var is not None
+            else None
+        )
+        host = self.host if self.driver == "sqlite" or self.host is not None else "127.0.0.1"
+        return self._with_options(
+            parse_url(f"{self.driver}://").set(
+                username=self.username,
+                password=secret,
+                host=host,
+                port=self.port,
+                database=self.database,
+            )
+        )
+
+    def _with_options(self, url: sqlalchemy.URL) -> sqlalchemy.URL:
+        url = url.update_query_dict({name: str(value) for name, value in self.options.items()})
         driver_args(url)
-    except DatabaseConfigError as error:
-        raise DatabaseConfigError(f"{variable}: {error}") from None
-    return url
+        return url
+
+    def create_engine(self) -> sqlalchemy.Engine:
+        """A pooled engine that tests a connection before lending, renewed after half an hour."""
+        url = self.url()
+        return open_engine(
+            url,
+            self.connect_timeout_s,
+            pool_pre_ping=True,
+            pool_recycle=_RECYCLE_S,
+            pool_size=self.pool_size,
+            max_overflow=self.pool_max_overflow,
+            pool_timeout=30 if self.connect_timeout_s is None else self.connect_timeout_s,
+            poolclass=sqlalchemy.pool.QueuePool,
+            hide_parameters=True,
+        )
+
+    def check(self) -> None:
+        """Connect and ``SELECT 1``. DatabaseConfigError has the server's words, not the secret."""
+        engine = self.create_engine()
+        try:
+            check(engine)
+        finally:
+            engine.dispose()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name)
+        )
+        return f"DatabaseConnectionConfig({shown})"
 
 
 def open_engine(
@@ -265,3 +389,10 @@ def _scheme(name: str) -> tuple[Driver, str]:
             " (PyMySQL)"
         )
     return found
+
+
+def _secret(field: str, variable: str) -> str:
+    value = os.environ.get(variable)
+    if not value:
+        raise DatabaseConfigError(f"{field}: the environment variable {variable} is not set")
+    return value

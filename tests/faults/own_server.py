@@ -21,9 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import NullPool
 
-from envs.connection import check, open_engine, parse_url
+from envs.connection import DatabaseConnectionConfig
 from envs.errors import DatabaseConfigError
 from tests.servers import VARIABLES
 
@@ -64,10 +63,11 @@ class OwnServer(ABC):
 
     def wait(self) -> None:
         """Wait until it answers."""
+        os.environ["OWN_SERVER"] = self.url
         deadline = time.monotonic() + READY_S
         while True:
             try:
-                check(open_engine(parse_url(self.url), 5, poolclass=NullPool))
+                DatabaseConnectionConfig(dsn_env_var="OWN_SERVER", connect_timeout_s=5).check()
             except DatabaseConfigError:
                 if time.monotonic() > deadline:
                     raise

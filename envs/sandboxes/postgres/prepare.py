@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import psycopg
 import sqlalchemy
 
-from envs.connection import connect_args, driver_args, url_of
+from envs.connection import DatabaseConnectionConfig, connect_args, driver_args
 from envs.errors import DatabaseConfigError
 from envs.quoting import quoted
 from envs.sandboxes.postgres.base_database import GROUP, PARAMETERS, furnish, prepared_name
@@ -97,7 +97,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        name = prepare(url_of(options.dsn_env_var), options.role)
+        url = DatabaseConnectionConfig(dsn_env_var=options.dsn_env_var).url()
+        name = prepare(url, options.role)
     except DatabaseConfigError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

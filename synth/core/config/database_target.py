@@ -9,7 +9,7 @@ from typing import get_args
 
 import sqlalchemy
 
-from envs.connection import driver_args, parse_url
+from envs.connection import DatabaseConnectionConfig, driver_args, parse_url
 from envs.errors import DatabaseConfigError
 from envs.plugins import ENGINES, PluginError
 from envs.sandboxes.base import DatabaseTarget, Kind, find_engine
@@ -77,24 +77,18 @@ def configured_target(database: DatabaseConfig) -> DatabaseTarget:
 def _server(database: DatabaseConfig) -> sqlalchemy.URL:
     """The engine's usual server, with what the config says otherwise."""
     connection = database.connection
-    usual: str = getattr(ENGINES.load(database.engine), "default_url", None) or (
-        f"{connection.driver or database.engine}://127.0.0.1"
+    usual = parse_url(
+        getattr(ENGINES.load(database.engine), "default_url", None)
+        or f"{connection.driver or database.engine}://127.0.0.1"
     )
-    url = parse_url(usual)
-    if (variable := connection.password_env_var) is not None:
-        password = os.environ.get(variable)
-        if not password:
-            raise OperatorError(
-                f"database.connection.password_env_var: the variable {variable} is not set; export"
-                " it, or name another"
-            )
-        url = url.set(password=password)
-    return url.set(
-        host=connection.host or url.host,
-        port=connection.port or url.port,
-        username=connection.username or url.username,
-        database=connection.database or url.database,
-    )
+    return DatabaseConnectionConfig(
+        driver=usual.drivername,
+        host=connection.host or usual.host,
+        port=connection.port or usual.port,
+        username=connection.username or usual.username,
+        password_env_var=connection.password_env_var,
+        database=connection.database or usual.database or "",
+    ).url()
 
 
 def _text(value: object) -> str:

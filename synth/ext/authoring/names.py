@@ -153,6 +153,7 @@ _OF_ITSELF = frozenset(
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    bare = re.sub("creation$", "created", bare)
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
     return bare.replace("_", " ") if fitting else ""

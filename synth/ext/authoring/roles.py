@@ -239,19 +239,17 @@ _RULES = (
     _Rule("status", "its values close a row", ("text",), "", _closes),
     _Rule(
         "status",
-        "its name and few values",
+        "its name",
         ("text",),
         r"(?:^|_)(?:status|state|stage|priority|phase)$",
-        _has_choices,
     ),
     _Rule("category", "its check", ("text",), "", lambda column: column.checked),
     _Rule(
         "category",
-        "its name and few values",
+        "its name",
         ("text",),
         r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode|role|currency|condition"
         r"|(?:country|language|locale)(?:_code)?)$",
-        _has_choices,
     ),
     _Rule(
         "identifier",

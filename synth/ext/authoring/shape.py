@@ -146,6 +146,8 @@ class ColumnShape:
         words = self.said or next(iter(said({self.name: None}).values())) or self.label
         if self.kind in {"date", "moment"}:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
+        if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
+            return f"number of {words}"
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
 
     @property

@@ -1,18 +1,20 @@
-"""URLs, their drivers and connects in time; no secret gets out."""
+"""Every field of a connection does something, and no secret gets out."""
 
 from __future__ import annotations
 
 import contextlib
+import pickle
 import socket
 import sqlite3
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
 
-from envs.connection import check, connect_args, open_engine, parse_url, url_of
+from envs.connection import DatabaseConnectionConfig, connect_args, parse_url
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import DatabaseConfigError, ExecutorError
 from envs.sandboxes.attached.access import access_of
@@ -22,10 +24,6 @@ from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.tools.tool import tool
 from envs.tools.toolbox import Toolbox
 from envs.types import Pins, ToolCall
-
-
-def connect(url: str, timeout_s: float | None = None) -> None:
-    check(open_engine(parse_url(url), timeout_s, poolclass=sqlalchemy.NullPool))
 
 
 @pytest.mark.parametrize(
@@ -60,9 +58,49 @@ def test_a_missing_driver_names_its_extra(driver: str, extra: str, monkeypatch: 
         access_of(f"{driver}://u@h/d")
 
 
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "name a driver"),
+        ({"driver": "oracle", "database": "x"}, "none of sqlite"),
+        (
+            {"dsn_env_var": "DSN", "host": "h", "database": "d"},
+            "dsn_env_var and host, database exclude each other",
+        ),
+        ({"driver": "sqlite", "database": "x", "host": "h"}, "sqlite has no host"),
+        ({"driver": "sqlite"}, "needs a file"),
+        ({"driver": "mysql"}, "needs a database"),
+        ({"driver": "mysql", "database": "d", "port": 0}, "port"),
+        ({"driver": "mysql", "database": "d", "pool_size": 0}, "pool_size"),
+        ({"driver": "mysql", "database": "d", "pool_max_overflow": -1}, "pool_max_overflow"),
+        ({"driver": "mysql", "database": "d", "connect_timeout_s": 0}, "connect_timeout_s"),
+    ],
+)
+def test_a_wrong_description_is_refused(fields: dict[str, Any], words: str):
+    with pytest.raises(DatabaseConfigError, match=words):
+        DatabaseConnectionConfig(**fields)
+
+
+def test_fields_become_a_url_with_the_password_of_the_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "ge@heim/:")
+    config = DatabaseConnectionConfig("postgresql", "h", 5433, "d", "u", "SECRET")
+    url = config.url()
+    assert (url.host, url.port, url.database, url.username, url.password) == (
+        "h",
+        5433,
+        "d",
+        "u",
+        "ge@heim/:",
+    )
+    assert "heim" not in repr(config) + str(pickle.dumps(config))
+    monkeypatch.delenv("SECRET")
+    with pytest.raises(DatabaseConfigError, match="SECRET is not set"):
+        config.url()
+
+
 def test_a_dsn_is_taken_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("DSN", "mysql://u:geheim@h:3307/d?charset=utf8mb4")
-    url = url_of("DSN")
+    url = DatabaseConnectionConfig(dsn_env_var="DSN").url()
     assert (url.drivername, url.port, dict(url.query)) == (
         "mysql+pymysql",
         3307,
@@ -70,11 +108,8 @@ def test_a_dsn_is_taken_by_the_name_of_its_variable(monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setenv("DSN", "oracle://u:geheim@h/d")
     with pytest.raises(DatabaseConfigError, match=r"^DSN: oracle") as caught:
-        url_of("DSN")
+        DatabaseConnectionConfig(dsn_env_var="DSN").url()
     assert "geheim" not in str(caught.value)
-    monkeypatch.delenv("DSN")
-    with pytest.raises(DatabaseConfigError, match="DSN: the environment variable is not set"):
-        url_of("DSN")
 
 
 def test_the_timeout_reaches_every_driver():
@@ -93,10 +128,13 @@ def test_only_the_loopback_goes_without_tls():
 
 
 def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
-    """The shortest wait: a writer that cannot have the lock fails."""
+    """The shortest wait: a writer that cannot have the lock fails, and the pool's size holds."""
     path = tmp_path / "x.sqlite"
-    engine = open_engine(parse_url(f"sqlite:///{path}"), 0.001)
-    check(engine)
+    config = DatabaseConnectionConfig(
+        "sqlite", database=str(path), connect_timeout_s=0.001, pool_size=1, pool_max_overflow=0
+    )
+    config.check()
+    engine = config.create_engine()
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     try:
@@ -105,18 +143,75 @@ def test_sqlite_waits_for_a_lock_as_long_as_it_was_told(tmp_path: Path):
             pytest.raises(sqlalchemy.exc.OperationalError, match="locked"),
         ):
             connection.exec_driver_sql("CREATE TABLE t (a)")
+        assert (engine.pool.size(), engine.pool._max_overflow, engine.pool._pre_ping) == (
+            1,
+            0,
+            True,
+        )
     finally:
         holder.close()
         engine.dispose()
+
+
+OF_A_SESSION = {
+    "sqlite": ("SELECT 0",),
+    "postgres": (
+        "SELECT pg_backend_pid()", "SELECT pg_terminate_backend({})", ("SELECT count(*) FROM pg_stat_activity WHERE pid = {}"),
+    ),
+    "mysql": (
+        "SELECT CONNECTION_ID()", "KILL {}", ("SELECT count(*) FROM information_schema.processlist WHERE id = {}"),
+    ),
+}  # fmt: skip
+"""What tells its number, what ends it, and what tells whether it is there."""
+
+POOL = {"pool_size": 1, "pool_max_overflow": 1, "connect_timeout_s": 1.0}
+
+
+def pooled(
+    engine: str, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch
+) -> sqlalchemy.Engine:
+    """Of a config that keeps one connection and lends two, on SQLite or a server."""
+    if engine == "sqlite":
+        path = request.getfixturevalue("tmp_path") / "x.sqlite"
+        return DatabaseConnectionConfig("sqlite", database=str(path), **POOL).create_engine()
+    patch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
+    return DatabaseConnectionConfig(dsn_env_var="DSN", **POOL).create_engine()
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres", "mysql"])
+def test_a_pool_lends_as_many_as_it_was_told_and_renews_what_is_gone(
+    engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    """One more is an exception, at once; one that died meanwhile is not lent (pre-ping), nor one
+    that is too old.
+    """
+    pool = pooled(engine, request, monkeypatch)
+    with pool.connect() as one:
+        with pool.connect() as other:
+            with pytest.raises(sqlalchemy.exc.TimeoutError, match="size 1 overflow 1"):
+                pool.connect()
+            kept = other.connection.dbapi_connection
+            number = other.execute(sqlalchemy.text(OF_A_SESSION[engine][0])).scalar_one()
+        assert (pool.pool.checkedin(), pool.pool._recycle) == (1, 1_800)
+        if engine == "sqlite":
+            kept.close()
+        else:
+            _, end, there = (sqlalchemy.text(each.format(number)) for each in OF_A_SESSION[engine])
+            one.execute(end)
+            while one.execute(there).scalar_one():
+                one.rollback()
+    with pool.connect() as again:
+        assert again.execute(sqlalchemy.text("SELECT 1")).scalar_one() == 1
+    pool.dispose()
 
 
 def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model(tmp_path: Path):
     """Of an executor that opens databases of its own: what it lacks is no mistake of the
     model's.
     """
-    engine = sqlalchemy.create_engine(
-        f"sqlite:///{tmp_path}/x.sqlite", pool_size=1, max_overflow=1, pool_timeout=1
-    )
+    engine = DatabaseConnectionConfig(
+        "sqlite", database=str(tmp_path / "x.sqlite"), **POOL
+    ).create_engine()
 
     @tool(read_only=True)
     def ask(db: sqlalchemy.Connection, what: str) -> str:
@@ -126,7 +221,7 @@ def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model
             what: What for.
         """
         if what == "config":
-            url_of("NOT_SET_AT_ALL")
+            DatabaseConnectionConfig(dsn_env_var="NOT_SET_AT_ALL").url()
         with engine.connect() as one, engine.connect(), engine.connect():
             return str(one)
 
@@ -144,9 +239,7 @@ def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model
     with pytest.raises(ExecutorError, match="TimeoutError: QueuePool limit") as caught:
         call("pool")
     assert isinstance(caught.value.__cause__, sqlalchemy.exc.TimeoutError)
-    with pytest.raises(
-        DatabaseConfigError, match="NOT_SET_AT_ALL: the environment variable is not set"
-    ):
+    with pytest.raises(DatabaseConfigError, match="NOT_SET_AT_ALL is not set"):
         call("config")
     engine.dispose()
 
@@ -159,26 +252,36 @@ def test_an_exhausted_pool_in_a_tool_is_an_exception_and_no_result_for_the_model
         ("postgresql://postgres@127.0.0.1:1/d?no_such_option=1", "no_such_option"),
     ],
 )
-def test_an_option_of_a_url_that_its_driver_does_not_know(text: str, words: str):
+def test_an_option_of_a_url_that_its_driver_does_not_know(
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DSN", text)
     with pytest.raises(DatabaseConfigError, match=words):
-        connect(text)
+        DatabaseConnectionConfig(dsn_env_var="DSN").check()
     build = MariaDBTemplate.build if text.startswith("mysql") else PostgresTemplate.build
     with pytest.raises(DatabaseConfigError, match=words):
         build(lambda connection: None, text)
 
 
 @pytest.mark.parametrize("driver", ["postgresql", "mysql"])
-def test_a_server_that_is_not_there_is_found_at_once(driver: str):
+def test_a_server_that_is_not_there_is_found_at_once(driver: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "geheim")
+    config = DatabaseConnectionConfig(
+        driver, "127.0.0.1", 1, "d", "u", "SECRET", connect_timeout_s=5
+    )
     with pytest.raises(
         DatabaseConfigError, match=r"cannot connect to .*u:\*\*\*@127\.0\.0\.1:1/d"
     ) as caught:
-        connect(f"{driver}://u:geheim@127.0.0.1:1/d", 5)
+        config.check()
     assert "geheim" not in str(caught.value)
 
 
 @pytest.mark.parametrize("engine", ["postgres", "mysql"])
-def test_a_real_server_answers(engine: str, request: pytest.FixtureRequest):
-    connect(request.getfixturevalue(f"{engine}_url"), 5)
+def test_a_real_server_answers(
+    engine: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("DSN", request.getfixturevalue(f"{engine}_url"))
+    DatabaseConnectionConfig(dsn_env_var="DSN", connect_timeout_s=5).check()
 
 
 def test_a_server_that_greets_byte_by_byte_ends_the_connect_in_time() -> None:
@@ -198,7 +301,13 @@ def test_a_server_that_greets_byte_by_byte_ends_the_connect_in_time() -> None:
         began = time.monotonic()
         try:
             with pytest.raises(DatabaseConfigError, match="no login within 1 s"):
-                connect(f"mariadb://u@127.0.0.1:{listening.getsockname()[1]}/d", 1)
+                DatabaseConnectionConfig(
+                    driver="mariadb",
+                    port=listening.getsockname()[1],
+                    username="u",
+                    database="d",
+                    connect_timeout_s=1,
+                ).check()
         finally:
             stop.set()
     assert time.monotonic() - began < 5

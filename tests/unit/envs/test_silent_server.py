@@ -9,10 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from sqlalchemy import NullPool
 
 from envs import connection
-from envs.connection import parse_url
+from envs.connection import DatabaseConnectionConfig, parse_url
 from envs.errors import EnvsError
 from envs.reseed import reseed
 from envs.sandboxes.attached import mariadb as attached
@@ -53,9 +52,7 @@ def _engine(url: str) -> Engine:
 
 
 CONNECTS: dict[str, Callable[[str], object]] = {
-    "check": lambda url: connection.check(
-        connection.open_engine(parse_url(url), poolclass=NullPool)
-    ),
+    "check": lambda url: DatabaseConnectionConfig(dsn_env_var="DSN").check(),
     "sandboxes": lambda url: _engine(url).build(lambda connection: None, DatabaseTarget(url)),
     "leftovers": lambda url: _engine(url).leftovers(DatabaseTarget(url)),
     "reseed": lambda url: reseed(find_world("shop"), url=url),

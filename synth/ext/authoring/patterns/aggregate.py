@@ -155,6 +155,7 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
+    asked = rows.words if rows.noun.words.endswith(shown[1]) else f"{names} of the {rows.words}"
     unnamed = f"NOT EXISTS (SELECT 1 {rows.source} AND c.{quoted(column.name)} IS NULL)"
     return family(
         "list_children",
@@ -162,7 +163,7 @@ def _list(rows: Children) -> Draft | None:
         f"List the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
         rows.ground([unnamed] if column.nulls else (), least=2),
         [
-            f"What are the {names} of the {rows.words}?",
+            f"What are the {asked}?",
             f"Please list the {rows.words}; the {names} will do.",
         ],
         [

@@ -57,7 +57,7 @@ def _not_found(row: Named) -> Draft | None:
                 "found": [
                     *row.look({f"{field}_found": column}),
                     {"submit": {"found": True, field: f"${field}_found"}},
-                    {"say": [f"Yes, there is. {fact}"]},
+                    {"say": [f"Yes. {fact}"]},
                 ]
             },
             {

@@ -62,7 +62,7 @@ def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | Non
             plan.parents.append((link, parent))
             plan.arguments[column.parameter] = parent.reference(link.target)
             continue
-        if column.role in {"identifier", "audit"} or not is_sayable(column.words):
+        if column.role in {"identifier", "audit", "measure"} or not is_sayable(column.words):
             return None  # the program makes it, and no person says it
         if column.mark:
             plan.arguments[column.parameter] = column.yes

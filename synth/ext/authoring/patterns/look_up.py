@@ -63,6 +63,7 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
         if column.distinct > 1
         and column.is_said
         and column.name not in {*table.key, *table.handle}
+        and not (column in table.stamps and is_of_people(table.name))
         and all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
     ]
 
