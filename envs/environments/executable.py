@@ -69,7 +69,7 @@ def _now() -> _State:
         _locale.setlocale(locale.LC_ALL, None),
         sys.getrecursionlimit(),
         tuple(warnings.filters),
-        tuple([_handler(number) for number in _SIGNALS]),
+        tuple(map(_handler, _SIGNALS)),
         tuple([signal.getitimer(timer)[0] > 0 for timer in _TIMERS]),
         _socket.getdefaulttimeout(),
         (logging.root.manager.disable, logging.root.level),
