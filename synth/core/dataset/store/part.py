@@ -27,7 +27,7 @@ from synth.errors import DatasetError
 _JOB = "job_index"
 
 
-def read_shard(path: Path, names: Sequence[str]) -> pa.Table:
+def _read_shard(path: Path, names: Sequence[str]) -> pa.Table:
     """Read columns of a shard in their pinned types.
 
     Raises :class:`~synth.errors.DatasetError` with the path.
@@ -56,7 +56,7 @@ def shard_jobs(path: Path, shard: Shard) -> list[int]:
     Raises :class:`~synth.errors.DatasetError` if the file is damaged, of an unreadable version, out
     of order or holds jobs of another shard.
     """
-    return checked_jobs(read_shard(path, [_JOB]), path, shard)
+    return checked_jobs(_read_shard(path, [_JOB]), path, shard)
 
 
 def merged(
@@ -68,7 +68,7 @@ def merged(
     ``names`` selects columns; None selects all.
     """
     names = SCHEMA.names if names is None else names
-    old = None if file is None else read_shard(file, list(dict.fromkeys((_JOB, *names))))
+    old = None if file is None else _read_shard(file, list(dict.fromkeys((_JOB, *names))))
     positions = (
         {}
         if old is None or file is None
@@ -111,7 +111,7 @@ class Part:
         """Return the jobs that have a row in this part."""
         jobs = set(self.segment.frames) if self.segment is not None else set[int]()
         if self.path is not None:
-            jobs.update(read_shard(self.path, ["job_index"])["job_index"].to_pylist())
+            jobs.update(_read_shard(self.path, ["job_index"])["job_index"].to_pylist())
         return jobs
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:
