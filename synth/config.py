@@ -22,7 +22,7 @@ from synth.core.config.agent import AgentConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.config.rules import AGENT, RULES, VALUE_RULES, broken_rules, secrets_in
 from synth.core.config.section import ConfigSection, Kind, extended, section_kinds, section_of
-from synth.core.config.task_source import load_task_source
+from synth.core.config.task_rules import load_task_source
 from synth.core.config.telemetry import TelemetryConfig
 from synth.core.config.types import (
     AnyShare,

@@ -174,7 +174,7 @@ MODELS = ExtensionPoint(
     "model",
     "synth.models",
     {
-        "scripted": "synth.core.models.scripted.factory:make",
+        "scripted": "synth.core.models.scripted.styles:make",
         "openai": "synth.core.models.openai.factory:make",
         "replay": "synth.core.models.replay.model:make",
         "remote": "synth.ext.serving.live.remote_model:make",

@@ -14,7 +14,7 @@ from envs.sandboxes.base import Template, find_engine
 from envs.world.loader import World, load_world
 from synth.config import RunConfig, TasksConfig
 from synth.core.config.options import ErrorCollector
-from synth.core.config.task_source import load_task_source, task_source_options
+from synth.core.config.task_rules import load_task_source, task_source_options
 from synth.core.config.unread import unread
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_info import RunIdentity

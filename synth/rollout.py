@@ -98,6 +98,12 @@ async def play(
 
 
 async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[str, Any]:
+    return (await _played(job, context, usage))[1]
+
+
+async def _played(
+    job: Job, context: RolloutContext, usage: PartialUsage, *, proves: bool = False
+) -> tuple[Task, dict[str, Any]]:
     started = time.perf_counter()
     audit = None
     if context.audit is not None:
@@ -114,9 +120,10 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
             audit=audit,
         ) as episode,
     ):
+        proof = PlayedProof(episode, context.world) if proves else None
         middlewares = [start(name, maker) for name, maker in context.middlewares]
         agent = episode.agent(
-            context.model,
+            proof or context.model,
             context.agent,
             middlewares=middlewares,
             identity=RolloutIdentity(job.id, job.index, job.seed, job.task.id),
@@ -125,15 +132,14 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
         if audit is not None:
             audit.step = lambda: 0 if agent.so_far is None else len(agent.so_far.completions)
         try:
-            say = None if episode.user is None else episode.say
+            say = None if episode.user is None else (proof or episode).say
             run = await agent.run(episode.messages, say)
         except BaseException as error:
-            if agent.so_far is not None:
-                last = error.retries if isinstance(error, ModelError) else ()
-                again = [one.to_json() for one in (*agent.so_far.retries, *last)]
-                usage.stats = cost_of(agent.so_far) | {"retries": again}
+            usage.stats = _cost_until(error, agent.so_far)
             raise
         episode.said = sanitize(run.said)[0]
+        if proof is not None:
+            episode.task = proof.settle(run, template, context.limits)
         score = await episode.scored()
         columns = dict[str, object]()
         for wrapper in context.wrappers:
@@ -141,13 +147,9 @@ async def _play(job: Job, context: RolloutContext, usage: PartialUsage) -> dict[
         for middleware in middlewares:
             middleware.rollout_scored(score.reward, score.verdicts)
         latency_s = time.perf_counter() - started
-        return to_row(
-            job,
-            context,
-            _RolloutResult(
-                run, score, episode, agent.tools, segments(agent.memory), latency_s, columns
-            ),
-        )
+        parts = segments(agent.memory)
+        result = _RolloutResult(run, score, episode, agent.tools, parts, latency_s, columns)
+        return episode.task, to_row(replace(job, task=episode.task), context, result)
 
 
 async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[str, Any]] | None:
@@ -157,29 +159,11 @@ async def play_as_proof(job: Job, context: RolloutContext) -> tuple[Task, dict[s
     :func:`~synth.core.validation.prove.prove`. The rollout has neither wrappers nor middlewares,
     and the model is the plain expert.
     """
-    started = time.perf_counter()
     try:
-        with (
-            context.templates.use(job.task.universe) as template,
-            Episode(
-                job.task, context.world, template, context.limits, user=context.user, seed=job.seed
-            ) as episode,
-        ):
-            proof = PlayedProof(episode, context.world)
-            identity = RolloutIdentity(job.id, job.index, job.seed, job.task.id)
-            agent = episode.agent(proof, context.agent, identity=identity)
-            run = await agent.run(episode.messages, None if episode.user is None else proof.say)
-            episode.said = sanitize(run.said)[0]
-            episode.task = proof.settle(run, template, context.limits)
-            score = await episode.scored()
-            latency_s = time.perf_counter() - started
-            result = _RolloutResult(
-                run, score, episode, agent.tools, segments(agent.memory), latency_s
-            )
-            row = to_row(replace(job, task=episode.task), context, result)
-            return (episode.task, row) if score.solved else None
+        task, row = await _played(job, context, PartialUsage(), proves=True)
     except (SynthError, EnvsError):
         return None
+    return (task, row) if row["outcome"] is Outcome.SUCCESS else None
 
 
 async def probe(job: Job, context: RolloutContext) -> Completion | None:
@@ -199,6 +183,13 @@ async def _probe(job: Job, context: RolloutContext) -> Completion | None:
     ):
         answer = await context.model.probe(job.task, episode.tools, episode.messages, job.seed)
         return None if answer is None else first_answer(answer)
+
+
+def _cost_until(error: BaseException, run: AgentRun | None) -> dict[str, object] | None:
+    if run is None:
+        return None
+    last = error.retries if isinstance(error, ModelError) else ()
+    return cost_of(run) | {"retries": [one.to_json() for one in (*run.retries, *last)]}
 
 
 def cost_of(run: AgentRun) -> dict[str, object]:

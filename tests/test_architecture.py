@@ -187,7 +187,7 @@ LAZY = {
     ("envs/world/world.py", "envs.sandboxes.sqlite.altered_images:COPIES"): SUITES,
     ("envs/world/world.py", "envs.sandboxes.server.altered_rows:ALTERATIONS"): SUITES,
     (
-        "synth/core/models/scripted/factory.py",
+        "synth/core/models/scripted/styles.py",
         "synth.core.models.scripted.fallible:FallibleModel",
     ): "few experts err",
     ("synth/coordinator.py", "synth.core.runner.rate_limits.governor:make_governor"): ENDPOINT,

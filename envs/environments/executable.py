@@ -16,7 +16,7 @@ import threading
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -37,7 +37,7 @@ _SIGNALS = tuple(map(int, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 _VARIABLES: dict[bytes, bytes] = getattr(os.environb, "_data")  # noqa: B009
 """Those of the process: to copy ``os.environ`` itself takes 100 times as long."""
-_handler: Any = getattr(_signal, "getsignal")  # noqa: B009  it has no stubs
+_handler: Callable[[int], Any] = getattr(_signal, "getsignal")  # noqa: B009  it has no stubs
 """That of :mod:`signal` takes 30 times as long, to name the number."""
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
@@ -69,7 +69,7 @@ def _now() -> _State:
         _locale.setlocale(locale.LC_ALL, None),
         sys.getrecursionlimit(),
         tuple(warnings.filters),
-        tuple([_handler(number) for number in _SIGNALS]),
+        tuple(map(_handler, _SIGNALS)),
         tuple([signal.getitimer(timer)[0] > 0 for timer in _TIMERS]),
         _socket.getdefaulttimeout(),
         (logging.root.manager.disable, logging.root.level),

@@ -15,7 +15,7 @@ from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, qualified_names, touches
 from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
-from envs.world.broken_keys import check_server_keys
+from envs.world.world import check_server_keys
 
 _EXISTING = """
 SELECT CASE TABLE_TYPE WHEN 'VIEW' THEN 'VIEW'

@@ -11,7 +11,7 @@ from envs.reseed.base import MARKER, ReseedRefused, Scripts
 from envs.reseed.objects import Touch, touches
 from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
-from envs.world.broken_keys import check_server_keys
+from envs.world.world import check_server_keys
 
 _FIRST_OF_USERS = 16_384
 """FirstNormalObjectId of the server's sources: what initdb made has a smaller oid."""

@@ -15,8 +15,8 @@ from envs.errors import WorldError
 from envs.reseed.base import ReseedRefused, ReseedReport, Scripts
 from envs.sandboxes.load_bounds import bounded_load
 from envs.scripts import run_script
-from envs.world.broken_keys import check_keys
 from envs.world.seed_rows import insert_rows
+from envs.world.world import check_keys
 
 APPLICATION_ID = 0x53594E54
 """``SYNT`` in ASCII, in the header of every file that a reseed makes (``PRAGMA application_id``):

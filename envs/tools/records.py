@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import unicodedata
 from decimal import Decimal
 from functools import cache
@@ -33,7 +34,7 @@ Row = dict[str, Any]
 MAX_WORDS = 8
 """Words of a search that :func:`words_condition` looks at."""
 
-_APOSTROPHES = frozenset("'`\u2019\u02bc")
+_APOSTROPHES = str.maketrans("", "", "'`\u2019\u02bc")
 
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i"}
@@ -53,7 +54,8 @@ def rows(db: Connection, sql: str, **binds: object) -> list[Row]:
     names, found = quick
     if len({*names}) < len(names):
         raise ValueError(f"two columns have the same name; rename one with AS: {names}")
-    return [dict(zip(names, map(_number, row), strict=True)) for row in found]
+    plain = (row if _PLAIN.issuperset(map(type, row)) else map(_number, row) for row in found)
+    return [dict(zip(names, row, strict=True)) for row in plain]
 
 
 def first(db: Connection, sql: str, **binds: object) -> Row | None:
@@ -90,12 +92,9 @@ def fold(name: str) -> str:
     of its own, such as ``name_folded``.
     """
     letters = unicodedata.normalize("NFKD", name.casefold().translate(_LETTERS))
-    bare = (
-        letter
-        for letter in letters
-        if not unicodedata.combining(letter) and letter not in _APOSTROPHES
-    )
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in bare).split())
+    if not letters.isascii():
+        letters = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return " ".join(re.findall(r"[^\W_]+", letters.translate(_APOSTROPHES)))
 
 
 def words_condition(
@@ -121,6 +120,9 @@ def words_condition(
 @cache
 def _statement(sql: str) -> TextClause:
     return sqlalchemy.text(sql)
+
+
+_PLAIN = frozenset({int, str, type(None)})
 
 
 def _number(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from synth.core.tasks.families import function_tasks
+from synth.core.tasks.python import function_tasks
 from synth.source import TaskSource
 
 

@@ -4,7 +4,7 @@
     python -m tests.bench.work --write    commits the counts as the new figures
 
 Different tasks over the families of ``ehr_db`` and of ``shop`` are proved and then played by the
-expert in one process with fixed hashes, so that the counts repeat. What is counted goes for one
+expert, and a few of three requests are proved, in one process with fixed hashes, so that the counts repeat. What is counted goes for one
 task: calls of Python functions, calls of functions in C, characters that are folded or split into
 words, JSON encodings, and statements that a database executes. The count covers this process, and
 no process that free SQL runs in.
@@ -37,12 +37,14 @@ from synth.core.language import wording
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
+from synth.ext.variety.config import SelectionConfig
+from synth.ext.variety.selection import TaskSelection
 from synth.plan import Plan
 from synth.rollout import RolloutContext, play
 from synth.task import Job
 
 WORLDS = ("ehr_db", "shop")
-TASKS = 30
+TASKS, COMPOSED = 30, 10
 FIGURES = Path(__file__).with_suffix(".json")
 READERS = {unwrap(wording.tokens).__code__, wording._folded.__code__}
 """Functions that read a whole text, ``text``."""
@@ -88,6 +90,9 @@ async def count(world_name: str) -> dict[str, Work]:
     with templates.use(0) as template:
         source = FamilyTasks(world, template, None, 0)
         plan = Plan.make([source], TASKS, 1, 7)
+        three = TaskSelection(SelectionConfig(compose={"3": 1.0}))
+        plan_of_three = Plan.make([source], COMPOSED, 1, 7, [three])
+        composed = [plan_of_three.task(index) for index in range(COMPOSED)]
         asked = [plan.task(index) for index in range(TASKS)]
         await prove(asked[0], world, template)  # what a process does once
         with counted() as proofs:
@@ -101,11 +106,18 @@ async def count(world_name: str) -> dict[str, Work]:
             row = await play(Job(index, str(index), task, index, index), context)
             assert row["reward"] == 1.0, row["verdicts"]
             encode(to_wire(row))
-    return {"proof": _each(proofs), "play": _each(plays)}
+    with templates.use(0) as template, counted() as wholes:
+        for task in composed:
+            await prove(task, world, template)
+    return {
+        "proof": _each(proofs, TASKS),
+        "play": _each(plays, TASKS),
+        "composed proof": _each(wholes, COMPOSED),
+    }
 
 
-def _each(counts: Counter[str]) -> Work:
-    return {kind: round(total / TASKS, 1) for kind, total in sorted(counts.items())}
+def _each(counts: Counter[str], tasks: int) -> Work:
+    return {kind: round(total / tasks, 1) for kind, total in sorted(counts.items())}
 
 
 def in_own_process(
@@ -140,7 +152,7 @@ def main(arguments: list[str]) -> None:
         for phase, work in phases.items():
             for kind, value in work.items():
                 before = committed[world][phase].get(kind)
-                print(f"{world:8} {phase:6} {value:10,.1f} {kind} (committed: {before})")
+                print(f"{world:8} {phase:14} {value:10,.1f} {kind} (committed: {before})")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from synth.core.config.database import ConnectionConfig
-from synth.core.config.task_source import load_task_source
+from synth.core.config.task_rules import load_task_source
 from synth.core.config.types import Finding, Plain
 from synth.plugins import ENGINES, PluginError
 

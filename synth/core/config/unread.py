@@ -15,7 +15,7 @@ from synth.config import KEYS, RunConfig, flat, to_dict
 from synth.core.config.options import option_names
 from synth.core.config.rules import EXTENSIONS, LISTED, model_names
 from synth.core.config.section import section_kinds
-from synth.core.config.task_source import standard_keys
+from synth.core.config.task_rules import standard_keys
 from synth.plugins import ENGINES, ExtensionPoint, PluginError
 
 OVERRIDE = "override"

@@ -31,9 +31,9 @@ class SafeText(str):
 class CleanRow(dict[str, Json]):
     """Return value of :func:`clean_row`.
 
-    ``checked`` maps a column to the value that was found safe, and to the JSON texts of its items
-    where they are known (of a single value, its own text). A value that was assigned later is not
-    the checked one.
+    ``checked`` maps a column to its value, and to the JSON texts of the value's items (of a single
+    value, its own text); None where they are not known. A value that was assigned later is not the
+    checked one.
     """
 
     def __init__(
@@ -41,14 +41,6 @@ class CleanRow(dict[str, Json]):
     ) -> None:
         super().__init__(row)
         self.checked = checked
-
-    def is_checked(self, column: str) -> bool:
-        """Return true if the column still holds the value that was found safe."""
-        return column in self.checked and self.checked[column][0] is self[column]
-
-    def texts(self, column: str) -> Sequence[SafeText] | None:
-        """Return the JSON texts of a column's items, if they are known."""
-        return self.checked[column][1] if self.is_checked(column) else None
 
 
 def clean_row(row: Mapping[str, Json]) -> CleanRow:
@@ -84,11 +76,14 @@ def _texts_of(column: str, value: Json) -> Sequence[SafeText] | None:
     if column in _RECURRING:
         return _recurring(items)
     texts = [
-        text
+        _system_text(item["content"])
+        if item.__class__ is dict
+        and [*item] == ["role", "content"]
+        and (item["role"], item["content"].__class__) == ("system", str)
+        else safe_text(item, MAX_DEPTH - 1)
         for item in items
-        if (text := _message_text(item) or safe_text(item, MAX_DEPTH - 1)) is not None
     ]
-    return texts if len(texts) == len(items) else None
+    return None if None in texts else cast("Sequence[SafeText]", texts)
 
 
 def safe_text(value: Json, depth: int) -> SafeText | None:
@@ -112,21 +107,9 @@ def safe_text(value: Json, depth: int) -> SafeText | None:
     return SafeText(text)
 
 
-def _message_text(value: Json) -> SafeText | None:
-    """Return the text of a system message: the same policy begins every conversation of a world."""
-    if (
-        isinstance(value, dict)
-        and len(pair := cast("dict[str, Json]", value)) == 2
-        and pair.get("role") == "system"
-    ):
-        first, last = pair
-        if (first, last) == ("role", "content") and type(pair["content"]) is str:
-            return _system_text(pair["content"])
-    return None
-
-
 @lru_cache(maxsize=64)
 def _system_text(content: str) -> SafeText | None:
+    """The text of a system message: the same policy begins every conversation of a world."""
     return safe_text({"role": "system", "content": content}, MAX_DEPTH - 1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from envs.json_text import lenient
@@ -19,7 +18,7 @@ _BREAKING = re.compile("[\x00\ud800-\udfff]")
 
 
 def _text(value: str) -> str:
-    if _is_plain(value):
+    if (value.isascii() and "\x00" not in value) or _BREAKING.search(value) is None:
         return value
     return _BREAKING.sub(lambda hit: f"\\u{ord(hit[0]):04x}", value)
 
@@ -33,46 +32,6 @@ def _too_deep(value: Json) -> str:
         return _text(lenient(value))
     except RecursionError:
         return "(nested too deeply to be kept)"
-
-
-def _fits(value: Json, depth: int) -> bool:
-    """Return true if nothing has to change. This is nearly always so, and is decided without
-    building anything.
-    """
-    if isinstance(value, dict):
-        pairs = cast("dict[Json, Json]", value)
-        return depth > 0 and _keys_fit(pairs, depth) and _all_fit(pairs.values(), depth - 1)
-    if isinstance(value, list | tuple):
-        return depth > 0 and _all_fit(cast("Sequence[Json]", value), depth - 1)
-    if isinstance(value, str):
-        return _is_plain(value) or _BREAKING.search(value) is None
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return value is None or isinstance(value, bool) or (isinstance(value, int) and value in INT64)
-
-
-def _all_fit(items: Iterable[Json], depth: int) -> bool:
-    """Return true if every item of a container fits. The most common kinds are decided without a
-    call.
-    """
-    for item in items:
-        kind = item.__class__
-        if item is None or kind is bool or (kind is str and item.isascii() and "\x00" not in item):
-            continue
-        if not _fits(item, depth):
-            return False
-    return True
-
-
-def _keys_fit(pairs: Mapping[Json, Json], depth: int) -> bool:
-    try:
-        return _is_plain("".join(pairs)) or _all_fit(pairs, depth)
-    except TypeError:  # keys that are no text
-        return _all_fit(pairs, depth)
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and "\x00" not in text
 
 
 def _clean(value: Json, depth: int) -> Json:
@@ -108,7 +67,7 @@ def _clean_dict(old: dict[str, Json], depth: int) -> dict[str, Json]:
     new: dict[str, Json] = {}
     changed = False
     for key, item in old.items():
-        name = _text(key)
+        name = _clean(key, depth)
         while name != key and (name in old or name in new):
             name += "_"
         new[name] = _clean(item, depth - 1)
@@ -123,7 +82,7 @@ def sanitize(value: Json) -> tuple[Json, bool]:
     64 bits and non-finite floats become strings, and anything nested past :data:`MAX_DEPTH` becomes
     its JSON text.
     """
-    if _fits(value, MAX_DEPTH):
+    if value.__class__ is str and value.isascii() and "\x00" not in value:
         return value, False
     clean = _clean(value, MAX_DEPTH)
     return clean, clean is not value

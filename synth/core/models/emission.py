@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from envs.types import ToolCall
@@ -29,11 +30,12 @@ from synth.user import UserTurn
 _UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 _TEXTS = ("content", "finish_reason", "reasoning_content", "refusal")
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+_texts_of, _counts_of = attrgetter(*_TEXTS), attrgetter(*_COUNTS)
 
 
 def completion_event(completion: Completion) -> CompletionEvent:
     """Return the event of a turn; unknown or absent values are None, except content and calls."""
-    texts = {key: getattr(completion, key) for key in _TEXTS}
+    texts = dict(zip(_TEXTS, _texts_of(completion), strict=True))
     unreadable = _UNREADABLE.search("".join(filter(None, texts.values())))
     return CompletionEvent(
         **texts,
@@ -47,7 +49,8 @@ def completion_event(completion: Completion) -> CompletionEvent:
 
 def known_usage(usage: Usage) -> dict[str, int] | None:
     """Return the counts that are known; None if none is."""
-    return {key: count for key in _COUNTS if (count := getattr(usage, key)) is not None} or None
+    known = zip(_COUNTS, _counts_of(usage), strict=True)
+    return {key: count for key, count in known if count is not None} or None
 
 
 def completion_of(

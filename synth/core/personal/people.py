@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, cast
+from typing import Any
 
 from envs.errors import WorldError
 from envs.sandboxes.base import Template
@@ -245,23 +245,22 @@ class People:
         return found
 
     def _add_people(self, value: Any, name: str, found: set[Person]) -> None:
-        if isinstance(value, (list, tuple)):
-            for item in cast("Sequence[Any]", value):
-                self._add_people(item, name, found)
-        elif not isinstance(value, (str, int)) and isinstance(value, Mapping):
-            data = cast("Mapping[str, Any]", value)
-            for key, inner in data.items():
-                self._add_people(inner, key, found)
-            found |= self._by_joint_key(data)
-        elif name in self.keys and (person := self.keys[name].get(str(value))) is not None:
+        kind = value.__class__
+        if name in self.keys and (person := self.keys[name].get(str(value))) is not None:
             found.add(person)
-        elif isinstance(value, str):
+        elif kind is str:
             found.update(*map(self._meant_in_paragraph, value.split("\n\n")))
+        elif kind is list or kind is tuple:
+            for item in value:
+                self._add_people(item, name, found)
+        elif hasattr(value, "items"):
+            for key, inner in value.items():
+                self._add_people(inner, key, found)
+            if self.joint_keys:
+                found |= self._by_joint_key(value)
 
     def _by_joint_key(self, data: Mapping[str, Any]) -> set[Person]:
         """The people whose key of several columns the data holds."""
-        if not self.joint_keys:
-            return set()
         keys = (
             (known, tuple(str(data[column]) for column in columns))
             for columns, known in self.joint_keys.items()

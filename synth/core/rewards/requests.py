@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from envs.sandboxes.row_changes import canonical_order
 from envs.types import RowChange
 from synth.core.foundation.hashing import canonical
 from synth.evidence import CallRecord, Evidence
@@ -62,14 +63,14 @@ def _request(evidence: Evidence, number: int, first: int, end: int) -> Evidence:
 
 
 def net_changes(calls: Sequence[CallRecord]) -> list[RowChange]:
-    """The net row changes of some calls, in the order of a sandbox's own: by table and key."""
+    """The net row changes of some calls, in the order of a sandbox's own."""
     rows: dict[tuple[str, str], RowChange | None] = {}
     for call in calls:
         for change in call.changes:
             row = change.table, canonical(dict(change.key))
             known = rows.get(row)
             rows[row] = change if known is None else _after(known, change)
-    return [change for row in sorted(rows) if (change := rows[row]) is not None]
+    return [*canonical_order(filter(None, rows.values()))]
 
 
 def shared_row(evidence: Evidence) -> str | None:

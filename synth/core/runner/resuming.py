@@ -18,7 +18,7 @@ from envs.world.loader import world_digest, world_files
 from synth.config import EnvConfig, RunConfig, from_dict, to_dict, to_yaml
 from synth.coordinator import Coordinator, RunReport
 from synth.core.config.fingerprints import difference
-from synth.core.config.task_source import load_task_source
+from synth.core.config.task_rules import load_task_source
 from synth.core.dataset.store.damage import set_aside
 from synth.core.dataset.store.parquet_shard import open_parquet
 from synth.core.dataset.store.run_info import RunFiles, RunInfo

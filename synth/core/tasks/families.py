@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from pathlib import Path
-from typing import Any
 
 from envs.sandboxes.base import Template
 from envs.types import Pins
@@ -16,10 +13,9 @@ from synth.core.foundation.hashing import derive_seed, digest
 from synth.core.tasks.forms import form_of
 from synth.core.tasks.grounding import permuted
 from synth.core.tasks.phrasings import UserPhrasing, as_written, name_of, world_phrasings
-from synth.core.tasks.pools import CasePool, ListedFamily, TaskInstance, case_pools, turn
-from synth.core.tasks.python import read_function
+from synth.core.tasks.pools import CasePool, TaskInstance, case_pools, turn
 from synth.core.tasks.queries import Queries
-from synth.core.tasks.readers import FileFamilies, ReaderContext, read_families
+from synth.core.tasks.readers import FileFamilies, read_families
 from synth.core.tasks.system_prompt import system_prompt
 from synth.core.tasks.yaml.body import WorldRules
 from synth.core.tasks.yaml.family import Family
@@ -280,32 +276,3 @@ class FamilyTasks(TaskPool):
         known = () if self.world.databases else self.all_families
         found = world_phrasings(self.world.path, families, known)
         self.phrasings, self.notes = found.users, found.notes
-
-
-def function_tasks(
-    functions: Sequence[Callable[..., Any]],
-    world: World,
-    template: Template,
-    families: Sequence[str] | None = None,
-    universe: int = 0,
-    *,
-    identity: str = "",
-) -> FamilyTasks:
-    """The tasks that functions yield, each as a function of a world's tasks.py does.
-
-    A function's name is its family's id; it takes a connection to the universe's database.
-    ``identity`` is a digest of what else decides the tasks (see :class:`TaskPool`). Raises
-    :class:`~synth.errors.TaskError` with the function's line.
-    """
-
-    def read(queries: Queries) -> FileFamilies:
-        found: dict[str, ListedFamily] = {}
-        for function in functions:
-            file = Path(inspect.getsourcefile(function) or "")
-            taken = frozenset(found)
-            context = ReaderContext(world, file, universe, queries, WorldRules(), taken)
-            family = read_function(function, context)
-            found[family.id] = family
-        return FileFamilies(list(found.values()))
-
-    return FamilyTasks(world, template, families, universe, given=read, identity=identity)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import jsonpath
-
 from synth.core.tasks.yaml.saves import saved_values
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.words import TODAY
@@ -71,7 +69,7 @@ def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> list
     id of a thing that an earlier result shows. ``reads`` holds what each step read, by its ``id``.
     """
     out: list[Step] = []
-    known: dict[int, Reading] = {}
+    known: dict[int, tuple[Reading, Sequence[_Found]]] = {}
     for step in steps:
         read = reads.get(id(step)) if isinstance(step, CallStep) else None
         found = next(_taken(cast("CallStep", step), read, known), None) if read else None
@@ -80,31 +78,43 @@ def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> list
             out[found[0]] = replace(earlier, save={**earlier.save, **found[1]})
             continue
         if read is not None:
-            known[len(out)] = read
+            known[len(out)] = read, [*_objects(read[2])] if isinstance(read[2], dict) else ()
         out.append(step)
     return out
 
 
+_Found = tuple[tuple[str | int, ...], dict[str, Any]]
+"""An object in a result, and the keys that lead to it."""
+
+
+def _objects(value: Any, keys: tuple[str | int, ...] = ()) -> Iterator[_Found]:
+    """The objects inside a value; of each one, its own before what is inside them."""
+    items: Any = value.items() if value.__class__ is dict else enumerate(value)
+    inner = [((*keys, key), item) for key, item in items if item.__class__ in {dict, list}]
+    yield from (found for found in inner if found[1].__class__ is dict)
+    for place, item in inner:
+        yield from _objects(item, place)
+
+
 def _taken(
-    step: CallStep, read: Reading, known: Mapping[int, Reading]
+    step: CallStep, read: Reading, known: Mapping[int, tuple[Reading, Sequence[_Found]]]
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Places of earlier reads that tell what a step saves, with the saves that take it from there.
     Two people may have one name, so that a thing is known by a number or an address.
     """
     if not names_in(dict(step.save), "$") <= {TODAY, *step.save}:
         return
-    yield from ((place, step.save) for place, earlier in known.items() if earlier == read)
+    yield from ((place, step.save) for place, (earlier, _) in known.items() if earlier == read)
     said, keys = set(map(str, read[1].values())), _ids(step.save)
     if not keys or not re.search(r"[\d@]", "".join(said)):
         return
     values = saved_values(step.save, read[2], {})
-    for place, earlier in known.items():
-        shown = cast("dict[str, Any]", earlier[2] if isinstance(earlier[2], dict) else {})
-        for found in cast("Iterator[Any]", jsonpath.finditer("$..*", shown)):
-            thing: Mapping[str, Any] = found.obj if hasattr(found.obj, "values") else {}
+    for place, (_, objects) in known.items():
+        for path, thing in objects:
             told = all(thing.get(key) == values[name] for name, key in keys.items())
             if told and said <= set(map(str, thing.values())):
-                yield place, {name: f"{found.path}['{key}']" for name, key in keys.items()}
+                at = "".join(f"[{key!r}]" for key in path)
+                yield place, {name: f"${at}['{key}']" for name, key in keys.items()}
 
 
 def _ids(saves: Mapping[str, object]) -> Mapping[str, str]:

@@ -24,13 +24,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from envs.ledger import Ledger
+from envs.sandboxes.base import Template
+from envs.world.loader import World
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.json_leaves import named_values
 from synth.core.tasks.domains import keys_in
+from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.pools import ListedFamily, TaskInstance
-from synth.core.tasks.queries import json_value
+from synth.core.tasks.queries import Queries, json_value
 from synth.core.tasks.readers import FileFamilies, ReaderContext
-from synth.core.tasks.yaml.body import read_body, unsubmitted
+from synth.core.tasks.yaml.body import WorldRules, read_body, unsubmitted
 from synth.core.tasks.yaml.family import check_tools
 from synth.core.tasks.yaml.models import YieldedModel
 from synth.core.tasks.yaml.scope import Scope
@@ -79,9 +82,33 @@ def read_file(context: ReaderContext) -> FileFamilies:
     return FileFamilies(families, absent=absent, account=account)
 
 
-def read_function(function: Callable[..., Any], context: ReaderContext) -> ListedFamily:
-    """The family that a function yields. Raises :class:`~synth.errors.TaskError`."""
-    return _Function(function, context).family()
+def function_tasks(
+    functions: Sequence[Callable[..., Any]],
+    world: World,
+    template: Template,
+    families: Sequence[str] | None = None,
+    universe: int = 0,
+    *,
+    identity: str = "",
+) -> FamilyTasks:
+    """The tasks that functions yield, each as a function of a world's tasks.py does.
+
+    A function's name is its family's id; it takes a connection to the universe's database.
+    ``identity`` is a digest of what else decides the tasks (see :class:`TaskPool`). Raises
+    :class:`~synth.errors.TaskError` with the function's line.
+    """
+
+    def read(queries: Queries) -> FileFamilies:
+        found: dict[str, ListedFamily] = {}
+        for function in functions:
+            file = Path(inspect.getsourcefile(function) or "")
+            taken = frozenset(found)
+            context = ReaderContext(world, file, universe, queries, WorldRules(), taken)
+            family = _Function(function, context).family()
+            found[family.id] = family
+        return FileFamilies(list(found.values()))
+
+    return FamilyTasks(world, template, families, universe, given=read, identity=identity)
 
 
 def texts_in(raw: Map) -> str:

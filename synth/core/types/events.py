@@ -7,9 +7,10 @@ form, :func:`recorded_schema` is its JSON Schema.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter
@@ -79,10 +80,10 @@ class RecordedEvent:
 
     def to_json(self) -> dict[str, Json]:
         """The event as the column holds it."""
-        known = [(name, getattr(self, name)) for name in self.__dataclass_fields__]
+        names, values = _fields(self.__class__)
         return {
-            name: value if value.__class__ is str else _plain(value)
-            for name, value in known
+            name: value if value.__class__ in _SCALARS else _plain(value)
+            for name, value in zip(names, values(self), strict=True)
             if value is not None or name in _ALWAYS
         }
 
@@ -275,9 +276,23 @@ def _adapter(kind: type[RecordedEvent]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+@cache
+def _fields(kind: Any) -> tuple[Sequence[str], Callable[[object], tuple[Json, ...]]]:
+    """The names of a dataclass's fields, which are several, and what gets their values."""
+    names = (*kind.__dataclass_fields__,)
+    return names, attrgetter(*names)
+
+
 def _plain(value: Json) -> Json:
-    if isinstance(value, EmittedCall | Act):
-        known = [(name, getattr(value, name)) for name in value.__dataclass_fields__]
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    if kind is EmittedCall or kind is Act:
+        names, values = _fields(kind)
+        known = zip(names, values(value), strict=True)
         return {name: _plain(item) for name, item in known if item not in (None, ())}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in cast("Sequence[Json]", value)]

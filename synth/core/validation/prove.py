@@ -6,9 +6,10 @@ A run proves each of its tasks once, before any row of it lands; ``synth check``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from envs.errors import ExecutorError
@@ -19,6 +20,7 @@ from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
 from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
+from synth.core.rewards.requests import evidence_of_requests
 from synth.core.rewards.state.alternatives import try_end
 from synth.core.tasks.parts import Reading, joined_gold, joined_reply, without_repeats
 from synth.core.tasks.yaml.saves import read_result
@@ -184,21 +186,75 @@ class PlayedProof(ScriptedModel):
 async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
-    """Prove each part of a composed task alone, then play the whole: the same branches are taken,
-    all gates of all parts are passed, and no row is changed for two of them. It is played again
-    without the reads that told nothing new.
+    """Prove a composed task: all gates of all parts are passed, and no row is changed for two of
+    them. A part in whose conversation nothing was changed before is proved by it; any other alone,
+    and takes the same branches in the whole.
     """
-    parts = [await prove(part, world, template, limits) for part in task.parts]
+    try:
+        return await _play_parts(task, world, template, limits)
+    except TaskError:
+        for part in task.parts:  # a family that is at fault by itself says so
+            await prove(part, world, template, limits)
+        raise
+
+
+async def _play_parts(
+    task: Task, world: World, template: Template, limits: Limits | None
+) -> tuple[Task, GoldRun]:
+    """As :func:`_prove_parts`. The whole is played again without the reads that told nothing
+    new.
+    """
+    readers = {tool.name for tool in world.tools if tool.read_only}
+    parts, changed = list[Task](), False
+    for part in task.parts:
+        alone = changed or part.role.then or part.rules.alternatives or validations_of(part)
+        called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
+        changed = changed or not called <= readers
+        proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
+        parts.append(proved)
     task = replace(task, parts=tuple(parts), gold=joined_gold(task.parts))
-    async with playing(task, world, template, limits) as gold:
-        whole = _followed(task, gold)
-        if whole.gold != joined_gold(parts):
+    with Episode(task, world, template, limits) as episode:
+        parts = [
+            part if part.end else replace(part, oracle=_ask_oracle(part, world, episode))
+            for part in parts
+        ]
+        gold = await _play_gold(episode, world)
+        whole = replace(_followed(task, gold), parts=_proved_by(gold, parts))
+        if whole.gold != joined_gold(whole.parts):
             raise _conflict(task, "one request changes what another one comes to")
-        shorter = without_repeats(whole.gold, _reads(gold, world))
+        shorter = without_repeats(whole.gold, _reads(gold, readers))
         if len(shorter) == len(whole.gold):
             return _earned(whole, gold, world), gold
     async with playing(replace(whole, gold=shorter), world, template, limits) as gold:
         return _earned(_followed(replace(whole, gold=shorter), gold), gold, world), gold
+
+
+def _proved_by(gold: GoldRun, parts: Sequence[Task]) -> tuple[Task, ...]:
+    """The parts of a composed task; those without an end get the one that its gold shows."""
+    task, proved, first = gold.evidence.task, list[Task](), 0
+    steps, requests = iter(task.gold), evidence_of_requests(gold.evidence)
+    brings = [FollowUpStep(index, "done") for index in task.role.requests]
+    for part, evidence in zip(parts, requests, strict=True):
+        assert evidence is not None, "gold brought all follow-ups"
+        own = [*takewhile(lambda step: step not in brings, steps)]
+        its = slice(first, first := first + len(evidence.calls))
+        if part.end is not None:
+            proved.append(part)
+            continue
+        said = set(map(id, every_step(own)))
+        played = GoldRun(
+            replace(gold.run, outcomes=gold.run.outcomes[its], events=[]),
+            gold.tools,
+            gold.steps[its],
+            evidence,
+            [one for one in gold.stated if id(one[0]) in said],
+            taken=gold.taken,
+        )
+        try:
+            proved.append(_with_end(replace(part, gold=own), played, part.oracle))
+        except _Refuted as error:
+            raise _conflict(task, error.message) from None
+    return tuple(proved)
 
 
 def _followed(task: Task, gold: GoldRun) -> Task:
@@ -223,9 +279,8 @@ def _earned(task: Task, gold: GoldRun, world: World) -> Task:
     return whole
 
 
-def _reads(gold: GoldRun, world: World) -> Mapping[int, Reading]:
+def _reads(gold: GoldRun, readers: Collection[str]) -> Mapping[int, Reading]:
     """What each step read that was played once, by its ``id``."""
-    readers = {tool.name for tool in world.tools if tool.read_only}
     times = Counter(map(id, gold.steps))
     return {
         id(step): (step.tool, outcome.arguments or {}, read_result(outcome.content))
@@ -318,7 +373,7 @@ def _asked(gold: GoldRun) -> dict[str, dict[str, int]]:
         done = sum(index < turn.after for index in _writes(gold))
         if done and done == len(tools):
             break
-        for topic in topics.intersection(turn.told).difference(made):
+        for topic in sorted(topics.intersection(turn.told).difference(made)):
             made[topic] = {tool: tools[:done].count(tool) for tool in tools[done:] if done}
     return made
 

@@ -21,7 +21,7 @@ from envs.connection import check, open_engine, parse_url
 from envs.ledger import Ledger
 from envs.sandboxes.attached.access import access_of
 from envs.scripts import split
-from envs.scripts.read import read_script
+from envs.scripts.run import read_script
 from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.ext.authoring.fitting_rows import fit

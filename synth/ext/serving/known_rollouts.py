@@ -20,7 +20,7 @@ from envs.world.template_cache import Templates
 from synth.config import RunConfig, flat, to_dict
 from synth.core.models.replay.records import Records
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
-from synth.core.models.scripted.factory import ScriptedOptions, make
+from synth.core.models.scripted.styles import ScriptedOptions, make
 from synth.core.renaming.opening import opening_of
 from synth.core.runner.run_files import load_config
 from synth.core.runner.setup import model_identity

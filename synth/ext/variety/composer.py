@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from synth.core.foundation.hashing import derive_seed
 from synth.core.tasks.grounding import turns
@@ -74,6 +75,12 @@ class Composer:
                     break
         found.pop("", None)
         return found
+
+    def changed(self, **changes: Any) -> Composer:
+        """The composer with other ``count``, ``firsts`` or ``later``, and the same partners."""
+        made = replace(self, **changes)
+        vars(made)["_partners"] = self._partners
+        return made
 
     @cached_property
     def _everywhere(self) -> frozenset[str]:

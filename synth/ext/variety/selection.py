@@ -201,7 +201,7 @@ class TaskSelection(TaskTransform):
             if composer is not None:
                 firsts = list(families.choose(SPARE * many, max(sizes), composer))
                 sizes = _reduced(sizes, many - len(firsts))
-                composer = replace(composer, count=sum(sizes.values()), firsts=firsts)
+                composer = composer.changed(count=sum(sizes.values()), firsts=firsts)
         if composer is not None:
             composer = _balanced(composer, sizes, share, weights) if sizes else None
         own = (sizes, composer, places, exhausted, weights, filters.refused)
@@ -290,7 +290,7 @@ def _balanced(
     more = sum((size - 1) * count for size, count in sizes.items())
     given = Counter(share) + _begun(composer)
     names = [name for name, capacity in composer.capacities.items() if capacity]
-    return replace(composer, later=top_up(more, {name: given[name] for name in names}, weights))
+    return composer.changed(later=top_up(more, {name: given[name] for name in names}, weights))
 
 
 def _begun(composer: Composer) -> Counter[str]:

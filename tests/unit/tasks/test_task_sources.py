@@ -14,9 +14,10 @@ import sqlalchemy
 from envs.sandboxes.base import Template
 from envs.world.loader import World, load_world
 from synth.config import RunConfig, from_dict
-from synth.core.config.task_source import load_task_source, task_source_options
+from synth.core.config.task_rules import load_task_source, task_source_options
 from synth.core.foundation.hashing import digest
-from synth.core.tasks.families import FamilySource, function_tasks
+from synth.core.tasks.families import FamilySource
+from synth.core.tasks.python import function_tasks
 from synth.errors import ConfigProblems, TaskError
 from synth.ext.text2sql.bird import BirdOptions, BirdSource
 from synth.plugins import FAMILY_READERS, TASK_SOURCES, NoOptions

@@ -15,7 +15,6 @@ from synth.core.dataset.arrow_schema import SCHEMA
 from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.layout import Shard
 from synth.core.dataset.store.manifest import read_manifest
-from synth.core.dataset.store.merge import checked_jobs, shard_jobs
 from synth.core.dataset.store.parquet_shard import (
     check_file_version,
     file_digest,
@@ -23,6 +22,7 @@ from synth.core.dataset.store.parquet_shard import (
     read_columns,
     write_shard,
 )
+from synth.core.dataset.store.part import checked_jobs, shard_jobs
 from synth.core.dataset.store.run_info import RunFiles
 from synth.errors import DatasetError
 

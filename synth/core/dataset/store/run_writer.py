@@ -37,8 +37,8 @@ from synth.core.dataset.store.manifest import (
     write_claim,
     write_errors,
 )
-from synth.core.dataset.store.merge import merged, shard_jobs
 from synth.core.dataset.store.parquet_shard import write_shard
+from synth.core.dataset.store.part import merged, shard_jobs
 from synth.core.dataset.store.run_info import RunFiles, RunIdentity, RunInfo
 from synth.core.dataset.store.wire import RowError, job_index
 from synth.core.dataset.variety import Variety

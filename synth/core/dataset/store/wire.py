@@ -12,8 +12,7 @@ import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import chain
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, cast
 
 from envs.json_text import compact
 from synth.core.dataset.clean import CleanRow, SafeText
@@ -81,22 +80,21 @@ def json_text(value: Json) -> str:
 
 def to_wire(row: Mapping[str, Json]) -> dict[str, Json]:
     """Return the row with its JSON columns as text: the inverse of :func:`to_values`. None stays
-    None.
+    None. Raises :class:`RowError` for a value that not every reader can hold.
     """
     out = dict(row)
-    clean = row if isinstance(row, CleanRow) else None
+    known = row.checked if isinstance(row, CleanRow) else dict[str, tuple[Json, None]]()
     for name in JSON_COLUMNS:
         value = out.get(name)
         if value is None:
             continue
         listed = BY_NAME[name].kind == "list<json>"
-        if clean is not None and clean.is_checked(name):
-            texts = clean.texts(name)
-            if texts is None:
-                texts = [SafeText(json_text(item)) for item in (value if listed else [value])]
-            out[name] = texts if listed else texts[0]
-        else:
-            out[name] = [json_text(item) for item in value] if listed else json_text(value)
+        checked, texts = known.get(name, (None, None))
+        if texts is None or checked is not value:
+            if sanitize(value)[1]:
+                raise RowError("holds what not every reader can: `sanitize` replaces that", name)
+            texts = [SafeText(json_text(item)) for item in (value if listed else [value])]
+        out[name] = texts if listed else texts[0]
     return out
 
 
@@ -109,56 +107,6 @@ def to_values(row: Mapping[str, Json]) -> dict[str, Json]:
             listed = BY_NAME[name].kind == "list<json>"
             out[name] = [json.loads(item) for item in value] if listed else json.loads(value)
     return out
-
-
-def _refuse(word: str) -> NoReturn:
-    raise RowError(f"{word} is not JSON")
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > 18 and (len(digits) > 20 or int(digits) not in INT64):
-        raise RowError(f"integer past 64 bits: {digits[:40]}")
-    return 0
-
-
-def _decimal(digits: str) -> float:
-    value = float(digits)
-    if value in {float("inf"), float("-inf")}:
-        raise RowError(f"number past 64 bits: {digits[:40]}")
-    return value
-
-
-_strict = json.JSONDecoder(parse_int=_whole, parse_float=_decimal, parse_constant=_refuse)
-
-
-def _has_surrogate(value: Json) -> bool:
-    if isinstance(value, str):
-        return any("\ud800" <= char <= "\udfff" for char in value)
-    if isinstance(value, dict):
-        pairs = cast("dict[str, Json]", value)
-        return any(map(_has_surrogate, chain(pairs, pairs.values())))
-    return isinstance(value, list) and any(map(_has_surrogate, cast("list[Json]", value)))
-
-
-def _json_blob(text: object) -> bytes:
-    """Encode a JSON text as UTF-8 after parsing it once: a text that no reader can parse would
-    spoil a whole shard.
-    """
-    if not isinstance(text, str):
-        raise RowError(f"must be JSON text, not {type(text).__name__}")
-    if isinstance(text, SafeText):
-        return text.encode()
-    try:
-        value = _strict.decode(text)
-        if ("\\ud" in text or "\\uD" in text) and _has_surrogate(value):
-            raise RowError("lone surrogate")
-        return text.encode()
-    except json.JSONDecodeError as error:
-        raise RowError(f"not JSON: {error}") from error
-    except RecursionError as error:
-        raise RowError("nested too deeply") from error
-    except UnicodeEncodeError as error:
-        raise RowError("lone surrogate") from error
 
 
 def _string(value: object) -> str:
@@ -222,17 +170,15 @@ _ENCODERS: Final[Mapping[Kind, Callable[[Json], Json]]] = {
 def _header_entry(col: Col, value: Json, blobs: list[bytes]) -> Json:
     """Return the entry of a value in the header, and append its JSON texts to ``blobs``."""
     if value is None:
-        if not col.null:
-            raise RowError("must not be null")
-        return None
-    if col.kind == "json":
-        blobs.append(_json_blob(value))
-        return len(blobs[-1])
-    if col.kind == "list<json>":
-        texts = [_json_blob(item) for item in _list(value)]
-        blobs.extend(texts)
-        return [len(text) for text in texts]
-    return _ENCODERS[col.kind](value)
+        raise RowError("must not be null")
+    if col.kind not in ("json", "list<json>"):
+        return _ENCODERS[col.kind](value)
+    items = [value] if col.kind == "json" else _list(value)
+    if {*map(type, items)} - {SafeText}:
+        raise RowError("must be JSON text, as `to_wire` gives it")
+    texts = [*map(str.encode, items)]
+    blobs += texts
+    return len(texts[0]) if col.kind == "json" else [*map(len, texts)]
 
 
 def encode(row: Mapping[str, Json]) -> bytes:
@@ -246,13 +192,15 @@ def encode(row: Mapping[str, Json]) -> bytes:
     unknown = row.keys() - BY_NAME.keys()
     if unknown:
         raise RowError(f"unknown columns: {', '.join(sorted(unknown))}")
-    header: list[Json] = []
+    header: list[Json] = [*map(row.get, BY_NAME)]
     blobs: list[bytes] = []
-    for col in COLUMNS:
-        if col.name not in row and not col.null:
+    for index, col in enumerate(COLUMNS):
+        if header[index] is None and col.null:
+            continue
+        if col.name not in row:
             raise RowError("is missing", col.name)
         try:
-            header.append(_header_entry(col, row.get(col.name), blobs))
+            header[index] = _header_entry(col, header[index], blobs)
         except RowError as error:
             raise RowError(error.message, col.name) from error
     try:

@@ -17,8 +17,8 @@ the first turn.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from envs.types import ToolCall
 from synth.core.config.types import Style
 from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.json_leaves import named_values
+from synth.core.foundation.perturbations import MISTAKE_KINDS, USUAL_RATE, MistakeKind
 from synth.core.models.scripted.expert import (
     RETRIES,
     ExpertConversation,
@@ -39,7 +40,8 @@ from synth.core.models.scripted.expert import (
 from synth.core.renaming.opening import opening_of
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import Action, CallStep, LoopStep, Step
-from synth.model import Completion
+from synth.model import Completion, Sampling
+from synth.plugins import extension, resolve
 from synth.task import Message, Task
 
 LOOKING: Final = (
@@ -287,3 +289,31 @@ class StyledModel(ScriptedModel):
         if not self._styles:
             return super().start(task, tools, seed)
         return draw_style(self._styles, seed)(task, self.retries, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedOptions:
+    """Options of ``model=scripted``, from the config's model section."""
+
+    name: str = "scripted"
+    mistakes: Sequence[MistakeKind] = ()
+    mistake_rate: float | None = None
+    tool_retries: int = RETRIES
+    style: Mapping[str, float] | None = None
+
+
+@extension(ScriptedOptions, asks_endpoint=False, ignores=("name",))
+def make(options: ScriptedOptions, sampling: Sampling, api_key: str | None) -> ScriptedModel:
+    """Build the model that ``model=scripted`` names; it errs if ``mistakes`` or their rate are
+    given: without kinds it makes any of :data:`~synth.core.foundation.perturbations.MISTAKE_KINDS`,
+    without a rate in 30 percent of the rollouts.
+    """
+    styles, retries = options.style or NO_STYLES, options.tool_retries
+    kinds = options.mistakes or (MISTAKE_KINDS if options.mistake_rate else ())
+    if not kinds or options.mistake_rate == 0:
+        return StyledModel(styles, options.name, retries)
+    fallible: Callable[..., ScriptedModel] = resolve(
+        "synth.core.models.scripted.fallible:FallibleModel"
+    )
+    rate = USUAL_RATE if options.mistake_rate is None else options.mistake_rate
+    return fallible(kinds, rate, options.name, retries, styles)

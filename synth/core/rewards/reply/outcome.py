@@ -57,8 +57,8 @@ Values = Callable[[], Iterable[str]]
 
 def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
     """Findings on what is due and not said."""
-    spoken = [replace(words, text=visible(words.text)) for words in evidence.spoken]
-    spoken = [words for words in spoken if words.text.strip()]
+    shown = ((words, visible(words.text)) for words in evidence.spoken)
+    spoken = [replace(words, text=text) for words, text in shown if text.strip()]
     closing = _closing(evidence, spoken)
     if not closing:
         yield ReplyFinding(CHECK, "", "the user is told nothing about the work")

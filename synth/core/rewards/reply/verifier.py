@@ -67,17 +67,15 @@ _NEAR = 12
 """Numbers up to this one need no source."""
 
 
-def _notes_on(
-    sentence: AgentSentence, given: Material, *, by_gold: bool = False
-) -> Iterator[ReplyFinding]:
+def _notes_on(sentence: AgentSentence, given: Material | None) -> Iterator[ReplyFinding]:
     """The notes on one sentence; a question has only words without support. What gold says too has
-    support.
+    support: there ``given`` is None.
 
     A note costs no reward. A judge that is a model decides about the statements, and an author may
     forbid a kind by name.
     """
     words = sentence.raw[:200]
-    if not by_gold and (new := _new_words(sentence, given)):
+    if given is not None and (new := _new_words(sentence, given)):
         yield ReplyFinding(WORDS, words, f"nothing gave {', '.join(new[:4])}")
     if sentence.asks:
         return
@@ -85,17 +83,19 @@ def _notes_on(
         yield ReplyFinding(PROMISE, words)
     if not _RULE.isdisjoint(sentence.stems):
         yield ReplyFinding(RULE, words)
-    for value in () if by_gold else values_in(sentence.text):
+    for value in values_in(sentence.text) if given is not None else ():
         if _is_unknown(value, given):
             yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
 
 
-def _is_unknown(value: StatedValue, given: Material) -> bool:
+def _is_unknown(value: StatedValue, given: Material | None) -> bool:
     """True for a large or measured number that nothing gave."""
     if value.kind != "number" or not (value.unit in MEASURES or len(value.text) > 2):
         return False
     numbers = [one[0] for one in value.readings if len(one) == 1]
-    known = any(Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers)
+    known = given is None or any(
+        Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers
+    )
     return bool(numbers) and not known
 
 
@@ -230,7 +230,8 @@ class Judgement:
     def notes(self) -> Iterator[ReplyFinding]:
         """The statements that a judge may look at."""
         for sentence in self.sentences:
-            yield from _notes_on(sentence, self.given, by_gold=sentence.raw in self.by_gold)
+            by_gold = sentence.raw in self.by_gold
+            yield from _notes_on(sentence, None if by_gold else self.given)
 
     @cached_property
     def rules(self) -> Material:
@@ -250,6 +251,9 @@ class Judgement:
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
 
     def _acts(self) -> Iterator[ReplyFinding]:
+        texts = [text for text in self.standing if text not in self.golds]
+        if not texts:
+            return
         every = [call for one in self.requests for call in one.calls]
         writers = frozenset(name for one in self.requests for name in one.writers)
         made = made_calls(self.requests)
@@ -258,9 +262,8 @@ class Judgement:
         asks = self.evidence.task.end is None or not self.evidence.task.end.changes
         asked = Material([self.evidence.task.prompt] if asks else [])
         claims = ActClaims(made, every, writers, self.given, self.golds, verbs, done, asked)
-        for text in self.standing:
-            if text not in self.golds:
-                yield from claims.false_items(sentences(text))
+        for text in texts:
+            yield from claims.false_items(sentences(text))
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
                     yield from claims.false_in(sentence)

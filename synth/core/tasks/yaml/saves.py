@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -57,11 +58,32 @@ def singular(path: str) -> tuple[jsonpath.JSONPath, bool]:
     return compiled, compiled.singular_query()
 
 
+@lru_cache(maxsize=4096)
+def _keys(path: str) -> Sequence[str | int] | None:
+    """The keys of a path of nothing but names and places, such as ``$.rows[0].id``."""
+    if len(path) > MAX_CHARS or not _PLAIN_PATH.fullmatch(path):
+        return None
+    return [int(key) if key[0].isdigit() else key for key in re.findall(r"\w+", path)]
+
+
+_PLAIN_PATH = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[(?:0|[1-9]\d{0,8})\]){1,50}", re.ASCII)
+
+
 def extract(path: str, value: object) -> object:
     """The value of a singular path in a result, or the list of all values of another path.
 
     Raises LookupError if a singular path finds nothing, and for a path that is too deep to follow.
     """
+    if (keys := _keys(path)) is not None:
+        inner: Any = value
+        try:
+            for key in keys:
+                if inner.__class__ is not (list if isinstance(key, int) else dict):
+                    raise LookupError(key)
+                inner = inner[key]
+        except LookupError:
+            raise LookupError(f"{path} finds nothing in the result") from None
+        return inner
     compiled, single = singular(path)
     try:
         found = (

@@ -25,6 +25,7 @@ from synth.core.dataset.store.wire import (
 )
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import row, values
+from tests.unit.dataset.test_clean import nested
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)),
@@ -67,15 +68,8 @@ def test_key_order_and_text_survive():
         ("sanitized", 0, "true or false"),
         ("created_at", "2026-01-01", "datetime"),
         ("messages", "[]", "list"),
-        ("messages", ["{not json"], "not JSON"),
-        ("messages", ["{},{}"], "not JSON"),
+        ("messages", ["{}"], "JSON text"),
         ("messages", [{"role": "user"}], "JSON text"),
-        ("messages", ['{"a":NaN}'], "NaN"),
-        ("messages", ['{"a":9223372036854775808}'], "64 bits"),
-        ("messages", ['{"a":1e999}'], "64 bits"),
-        ("messages", [r'{"a":"\ud800"}'], "surrogate"),
-        ("messages", ['{"a":"\ud800"}'], "surrogate"),
-        ("messages", ["[" * 100_000 + "]" * 100_000], "deep"),
         ("token_ids", [[2**31]], "out of range"),
         ("logprobs", [[math.nan]], "finite"),
         ("error_categories", [1], "string"),
@@ -165,12 +159,13 @@ def test_what_recurs_is_told_apart_by_type():
 
 
 @pytest.mark.parametrize("column", ["events", "tools"])
-def test_a_value_put_into_a_clean_row_is_read_again(column: str):
+@pytest.mark.parametrize("value", [2**63, math.nan, "\ud800", "\x00", {1}, nested(200)])
+def test_a_value_put_into_a_clean_row_is_read_again(column: str, value: object):
     """Only what was found fit is taken at its word."""
     made = clean_row(values(1))
-    made[column] = [{"a": 2**63}]
-    with pytest.raises(RowError, match="64 bits"):
-        encode(to_wire(made))
+    made[column] = [{"a": value}]
+    with pytest.raises(RowError, match=r"not every reader|not JSON"):
+        to_wire(made)
 
 
 def test_sanitize_keeps_the_meaning_readable():

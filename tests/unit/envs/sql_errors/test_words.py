@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envs.sql_errors.words import OTHER_WORDS, POSTGRES_DRIVERS, SQLITE_WORDS, Words
+from envs.sql_errors.classify import OTHER_WORDS, POSTGRES_DRIVERS, SQLITE_WORDS, Words
 
 MESSAGES: list[tuple[Words, str, list[str]]] = [
     (

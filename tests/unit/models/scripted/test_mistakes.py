@@ -21,7 +21,6 @@ from synth.core.agent.rollout_result import AgentLimits
 from synth.core.config.fingerprints import fingerprint, fingerprinted
 from synth.core.foundation.perturbations import MISTAKE_KINDS
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
-from synth.core.models.scripted.factory import ScriptedOptions, make
 from synth.core.models.scripted.fallible import FallibleConversation, FallibleModel
 from synth.core.models.scripted.mistakes import (
     Gold,
@@ -30,6 +29,7 @@ from synth.core.models.scripted.mistakes import (
     implied_failure,
     surely_differ,
 )
+from synth.core.models.scripted.styles import ScriptedOptions, make
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.checks import AlternativeEnd, EndRules, Gate
 from synth.core.types.steps import ConfirmStep
