@@ -142,7 +142,7 @@ def date_words(label: str, *, day: bool) -> str:
     return f"{stem} {'date' if day else 'time'}"
 
 
-_OF_ITSELF = frozenset(
+OF_ITSELF = frozenset(
     """arrived departed died joined graduated resigned retired failed occurred happened expired
     ended started appeared""".split()  # noqa: SIM905
 )
@@ -155,7 +155,7 @@ def date_verb(label: str) -> str:
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     bare = re.sub("creation$", "created", bare)
     last = bare.rpartition("_")[2]
-    fitting = PARTICIPLE.search(last) and last not in _OF_ITSELF
+    fitting = PARTICIPLE.search(last) and last not in OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
 
 

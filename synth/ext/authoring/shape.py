@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from synth.ext.authoring.names import (
+    OF_ITSELF,
     PARTICIPLE,
     Noun,
     be,
@@ -52,7 +53,7 @@ Cell = str | int | float
 _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
-_STAMP = re.compile(r"(?:date_)?(?:creat|insert)(?:ed|ion)(?:_|$)")
+_STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 
 _ADJECTIVES = frozenset(
     {"current", "default", "first", "last", "main", "next", "original", "previous", "primary"}
@@ -120,7 +121,8 @@ class ColumnShape:
         """
         bare = _MARKED.sub("", self.label)
         named = bare != self.label or PARTICIPLE.match(bare) or bare in _STATES
-        sayable = "_" not in bare or PARTICIPLE.match(bare.rpartition("_")[2])
+        whole = "_" not in bare or PARTICIPLE.match(bare.rpartition("_")[2])
+        sayable = whole and bare not in OF_ITSELF
         fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named and sayable
         return bare.replace("_", " ") if fits else ""
 

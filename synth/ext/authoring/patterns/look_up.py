@@ -154,15 +154,9 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     joins, steps, last = _way(sketch, row, links, saved)
     role = links[-1].words
     where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
-    pattern, of = ("look_up_parent", "of") if len(links) == 1 else ("look_up_far", "for")
-    far = f"the {role} {of} {row.words}"
-    says, reply = asked_for(far, asked), told(far, [(asked[0], f"{{{next(iter(saved))}}}")])
-    if asked[0].name in end.handle:
-        people = is_of_people(end.name) or end.of_role("person")
-        says = [f"Who is {far}?" if people else f"I need {far}.", f"Can you tell me {far}?"]
-        reply = f"T{far[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
+    says, reply = _about_end(row, links, end, asked, [*saved])
     return family(
-        pattern,
+        "look_up_parent" if len(links) == 1 else "look_up_far",
         f"{table.noun.one}_{parameter(links[-1].role)}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
         row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
@@ -179,6 +173,32 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
             for column in asked
         },
     )
+
+
+def _about_end(
+    row: Named,
+    links: Sequence[Link],
+    end: TableShape,
+    asked: Sequence[ColumnShape],
+    saved: Sequence[str],
+) -> tuple[list[str], str]:
+    """Questions for the end of a path, and the reply: the name of what the row refers to, or a fact
+    about it, for which the row stands first.
+    """
+    first, *others = (link.words for link in links)
+    named = asked[0].name in end.handle
+    it = f"the {first} of {row.words}" if named and not others else f"its {first}"
+    for words in others:
+        it = f"the {words} of {it}"
+    says, reply = asked_for(it, asked), told(it, [(asked[0], f"{{{saved[0]}}}")])
+    if named:
+        people = is_of_people(end.name) or end.of_role("person")
+        says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
+        reply = f"{it[:1].upper()}{it[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
+    if named and not others:
+        return says, reply
+    says = [f"For {row.words}: {text[:1].lower()}{text[1:]}" for text in says]
+    return says, f"For {row.words}, {reply[:1].lower()}{reply[1:]}"
 
 
 def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
