@@ -79,7 +79,7 @@ def universes(value: object) -> int | list[int]:
 
 
 Universes = Annotated[int | list[int], PlainValidator(universes)]
-Style = Literal["terse", "narrating", "parallel", "verifying"]
+Style = Literal["terse", "narrating", "parallel"]
 """Manners of the scripted expert (:mod:`synth.core.models.scripted.styles`)."""
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
-from synth.core.foundation.hashing import derive_seed
+from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.tasks.grounding import turns
+from synth.core.types.steps import CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
 from synth.source import TaskPool
 from synth.task import Task
@@ -37,8 +39,17 @@ LEAST = 0.01
 settings no other can follow.
 """
 
-DRAWS = 6
+DRAWS = 16
 """Number of draws of partners for a first request, and of tasks of each partner's family."""
+
+LOOKED_AT = 40
+"""The most candidates for a composed task among which one with an end of its own is looked for."""
+
+FOLLOWS_ON = 0.5
+"""The chance that a change is asked for what an earlier request asked about, if it can be."""
+
+BEGINNING = 4
+"""Words at the beginning of the last reply."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,18 @@ class Composer:
     firsts: Sequence[tuple[str, int]] | None = None
     wanted: Callable[[Task], bool] | None = None
     later: Mapping[str, float] | None = None
+    starts: Mapping[int, int] = field(default_factory=dict[int, int])
+    closed: Callable[[Task], bool] = lambda _: False
+
+    @cached_property
+    def _writers(self) -> frozenset[str]:
+        """The names of the tools that change something."""
+        return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
+
+    @cached_property
+    def _about(self) -> dict[tuple[str, int], set[str]]:
+        """What tasks name that ask for a change, by family and place; known for partners."""
+        return {}
 
     @cached_property
     def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
@@ -67,7 +90,10 @@ class Composer:
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
-                key = setting(self.pool.task(family, index, self.seed))
+                task = self.pool.task(family, index, self.seed)
+                key = setting(task)
+                if not self._only_asks(task):
+                    self._about[family, index] = _named(task)
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
@@ -77,9 +103,9 @@ class Composer:
         return found
 
     def changed(self, **changes: Any) -> Composer:
-        """The composer with other ``count``, ``firsts`` or ``later``, and the same partners."""
+        """The composer with other values of some fields, and the same partners."""
         made = replace(self, **changes)
-        vars(made)["_partners"] = self._partners
+        vars(made).update(_partners=self._partners, _about=self._about)
         return made
 
     @cached_property
@@ -140,7 +166,28 @@ class Composer:
 
         First requests take turns by family, and no two composed tasks have the same one.
         """
-        return next(islice(self._candidates(index, size), attempt, None), None)
+        start = self.starts.get(index, 0)
+        if not attempt:
+            return next(islice(self._candidates(index, size), start, None), None)
+        others = (
+            task
+            for closed in (False, True)
+            for number, task in enumerate(self._candidates(index, size))
+            if number != start and self.closed(task) == closed
+        )
+        return next(islice(others, attempt - 1, None), None)
+
+    def settled(self, sizes: Sequence[int], takes: Callable[[Task], bool]) -> Composer:
+        """The composer whose composed tasks, of these ``sizes``, are each the first candidate that
+        ``takes`` accepts, where one of the first ones is.
+        """
+        starts = dict[int, int]()
+        for index, size in enumerate(sizes):
+            for number, task in enumerate(islice(self._candidates(index, size), LOOKED_AT)):
+                if takes(task):
+                    starts[index] = number
+                    break
+        return self.changed(starts=starts)
 
     def _candidates(self, index: int, size: int) -> Iterator[Task]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
@@ -161,15 +208,47 @@ class Composer:
     def _later(
         self, first: Task, partners: Mapping[str, Sequence[int]], names: Sequence[str], seed: int
     ) -> Iterator[Task]:
-        """Requests of these families about other things than the requests before them."""
-        taken = _named(first)
+        """Requests of these families. None is about a thing that an earlier one is about, but for a
+        change to what was only asked about, and none asks for what an earlier one has shown.
+        """
+        taken, asked, made = _named(first), set[str](), _calls(first)
+        if self._only_asks(first):
+            taken, asked = asked, taken
         for name in names:
+            known = [
+                at for at in partners[name] if self._about.get((name, at), set()) & asked - taken
+            ]
             for draw in range(DRAWS):
-                part = self._partner(name, partners[name], derive_seed(seed, name, draw))
-                if taken.isdisjoint(named := _named(part)):
-                    taken |= named
-                    yield part
-                    break
+                chance = derive_seed(seed, name, draw)
+                follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
+                part = self._partner(name, known if follows else partners[name], chance)
+                own, asks = _named(part), self._only_asks(part)
+                if not taken.isdisjoint(own) or not (follows or asked.isdisjoint(own)):
+                    continue
+                if asks and set[str]() < _calls(part) <= made:  # the answer was seen already
+                    continue
+                made |= _calls(part)
+                (asked if asks else taken).update(own)
+                yield part
+                break
+
+    def _only_asks(self, task: Task) -> bool:
+        """True for a request that never comes to a change, whatever the data turn out to be."""
+        calls = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
+        gate = task.gate("reply")
+        acts = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
+        return self._writers.isdisjoint(calls.union(acts))
+
+    @staticmethod
+    def ends_of(task: Task) -> tuple[str, set[str]]:
+        """The beginning of a task's last words, and the template with each thing that it is about:
+        two tasks that share one of these may end in the same words.
+        """
+        last = task.parts[-1] if task.parts else task
+        said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
+        text = _without_names(said)
+        about = {canonical(last.key), *_named(last)} if "$" in text else {""}
+        return " ".join(text.split()[:BEGINNING]), {digest(text, thing) for thing in about}
 
     def can_begin(self, task: Task, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
@@ -192,10 +271,21 @@ class Composer:
         same setting.
         """
         known = self.pool.task(family, places[draw % len(places)], self.seed)
-        if family not in self._everywhere:
+        if family not in self._everywhere or len(places) < ENOUGH:
             return known
         task = self.pool.task(family, draw % self.capacities[family], self.seed)
         return task if setting(task) == setting(known) else known
+
+
+def _without_names(value: object) -> str:
+    """JSON as text, in which saved values have no names."""
+    return re.sub(r'\{"\$":"[^"]*"\}', "$", canonical(value))
+
+
+def _calls(task: Task) -> set[str]:
+    """The calls that gold makes, as text."""
+    steps = (step for step in every_step(task.gold) if isinstance(step, CallStep))
+    return {_without_names([step.tool, dict(step.arguments)]) for step in steps}
 
 
 def _named(task: Task) -> set[str]:

@@ -30,14 +30,14 @@ LEADS = (
     "{}",
     "Got it, thank you. {}",
     "{}",
-    "One more thing. {}",
-    "{}",
     "All right, thanks. {}",
     "{}",
     "Okay. {}",
     "Thanks. {}",
+    "One more thing. {}",
+    "And then one last thing. {}",
 )
-"""Forms of a later request; one is drawn."""
+"""Forms of a later request; one is drawn, of the last two for the last request only."""
 
 
 def setting(task: Task) -> str:
@@ -76,7 +76,7 @@ def _family(parts: Sequence[Task]) -> str:
 
 def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     """The task of that id and seed that asks for these parts."""
-    own = [_part(part, index, parts[0], draw) for index, part in enumerate(parts)]
+    own = [_part(parts, index, draw) for index in range(len(parts))]
     compare = {name: rule for part in own for name, rule in part.rules.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
     words = [part.extras.get("phrasing", "") for part in own]
@@ -101,9 +101,11 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     )
 
 
-def _part(task: Task, index: int, first: Task, draw: int) -> Task:
+def _part(parts: Sequence[Task], index: int, draw: int) -> Task:
     """A part under the clock of the first one, with names of topics and first words of its own."""
-    lead = LEADS[(draw + 3 * index) % len(LEADS)]
+    task, first = parts[index], parts[0]
+    leads = LEADS[: None if index == len(parts) - 1 else -2]
+    lead = leads[(draw + 4 * index) % len(leads)]
     opening = lead.format(grammar().without_greeting(task.prompt)) if index else task.prompt
     user = task.role
     names = {name: f"{name}{OF}{index + 1}" if index else name for name in user.every_topic}

@@ -101,7 +101,9 @@ NEEDED = re.compile(r"needed\+(\d{1,3})")
 class SelectionConfig(ConfigSection):
     """``compose`` is the share of tasks in which two to eight families are asked one after another,
     such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
-    share of tasks whose opening request is a near-duplicate of one before it (None: any).
+    share of tasks whose opening request is a near-duplicate of one before it (None: any); no two
+    tasks end in the same words then, where others can be found. ``split_tools`` keeps each sequence
+    of tools that gold calls to one split.
 
     ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``
@@ -119,6 +121,7 @@ class SelectionConfig(ConfigSection):
 
     compose: Composition | None = None
     max_near_duplicates: AnyShare | None = None
+    split_tools: bool = False
     weights: Weights | None = None
     difficulty: Difficulty | None = None
     from_run: Place | None = None

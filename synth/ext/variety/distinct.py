@@ -8,9 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
+from itertools import accumulate
 
-from synth.core.foundation.near_duplicates import NearDuplicates, number_of, shingles, words
+from synth.core.foundation.hashing import canonical, derive_seed
+from synth.core.foundation.near_duplicates import (
+    NearDuplicates,
+    masked,
+    number_of,
+    shingles,
+    words,
+)
 from synth.core.types.difficulty import difficulty
+from synth.core.types.steps import CallStep, every_step
 from synth.ext.variety.composer import Composer
 from synth.ext.variety.pass_rates import PassRates
 from synth.source import TaskPool
@@ -18,6 +27,9 @@ from synth.task import Task
 
 MOST_REFUSED = 200
 """The tasks of a family that are refused one after another before it counts as exhausted."""
+
+MOST_BEGUN = 0.015
+"""The largest share of the tasks whose last replies have one beginning."""
 
 SPARE = 4
 """First requests that are chosen for each composed task: one that is not proved gets another."""
@@ -69,22 +81,55 @@ class Openings:
 
 @dataclass(slots=True)
 class Filters:
-    """Filters of a plan: the openings so far (None: near-duplicates are welcome), and ``ranges``
-    that hold a task, by the key of ``tasks``. ``refused`` counts the tasks that were refused, by
-    that key. ``shown`` gives a task in the words that its user will use.
+    """Filters of a plan: the openings so far and their ``wordings``, with slots masked (None:
+    near-duplicates are welcome), and ``ranges`` that hold a task, by the key of ``tasks``.
+    ``splits`` are the splits' shares of the sequences of tools (empty: any split may have any),
+    ``split`` is the one that is planned. ``refused`` counts the tasks that were refused, by that
+    key. ``shown`` gives a task in the words that its user will use.
     """
 
     openings: Openings | None
+    wordings: Openings | None
     ranges: Mapping[str, Levels | PassRates]
+    splits: Mapping[str, float] = field(default_factory=dict[str, float])
+    split: str = ""
     refused: Counter[str] = field(default_factory=Counter[str])
     shown: Callable[[Task], Task] = lambda task: task
+    _ends: set[str] = field(default_factory=set[str])
+    _begun: Counter[str] = field(default_factory=Counter[str])
 
     def __bool__(self) -> bool:
-        return self.openings is not None or bool(self.ranges)
+        return self.openings is not None or bool(self.ranges or self.splits)
 
     def hold(self, task: Task) -> bool:
-        """True if the task is in all ranges."""
-        return all(range_.hold(task) for range_ in self.ranges.values())
+        """True if the task is in all ranges, and its tools are of the split that is planned."""
+        ranges = all(range_.hold(task) for range_ in self.ranges.values())
+        return ranges and (not self.splits or self._split_of(task) == self.split)
+
+    def _split_of(self, task: Task) -> str:
+        """The split that has the tasks whose gold calls the same tools in the same order."""
+        calls = (step.to_json() for step in every_step(task.gold) if isinstance(step, CallStep))
+        names = dict.fromkeys((call["tool"], canonical(call["arguments"])) for call in calls)
+        chance = (derive_seed("tools", [tool for tool, _ in names]) + 1) / 2**63
+        ends = zip(self.splits, accumulate(self.splits.values()), strict=True)
+        return next((name for name, end in ends if chance <= end), self.split)
+
+    def closed(self, task: Task) -> bool:
+        """True if another task may end in the task's words."""
+        return not self._ends.isdisjoint(Composer.ends_of(task)[1])
+
+    def closes(self, task: Task) -> bool:
+        """Add a task in whose last words no other task ends and few begin to, and whose first words
+        nearly repeat another one's, with slots masked, for few tasks only.
+        """
+        (beginning, ends), shown = Composer.ends_of(task), words(self.shown(task).prompt)
+        most = MOST_BEGUN * self._begun.total() + 2
+        if self.wordings is None or self.closed(task) or self._begun[beginning] > most:
+            return False
+        if taken := self.wordings.take(" ".join(masked(shown, (task.parts or [task])[0].slots))):
+            self._ends |= ends
+            self._begun[beginning] += 1
+        return taken
 
     def take(self, task: Task, *, begins: bool) -> bool:
         """Add a task if it may be in the plan. One that ``begins`` a composed task may be out of
@@ -94,10 +139,14 @@ class Filters:
             if not begins and not range_.hold(task):
                 self.refused[key] += 1
                 return False
+        if not begins and not self.hold(task):
+            return False
         if self.openings is None:
             return True
         words = task if begins else self.shown(task)  # a composed task gets words of its own
         taken = self.openings.take(words.prompt, strict=begins)
+        if taken and not begins:
+            self.closes(task)
         self.refused["max_near_duplicates"] += not taken
         return taken
 

@@ -117,7 +117,13 @@ class TaskSelection(TaskTransform):
     ) -> Sequence[SelectedBlock]:
         names = list(dict.fromkeys(name for block in blocks for name in block.share))
         weights, most = weights_of(self._asked.weights, names), self._asked.max_near_duplicates
-        filters = Filters(None if most is None else Openings(most), self._ranges)
+        openings, wordings = (None if most is None else Openings(most) for _ in range(2))
+        filters = Filters(openings, wordings, self._ranges)
+        if self._asked.split_tools:
+            planned = Counter[str]()
+            for block in blocks:
+                planned[block.split] += block.tasks
+            filters.splits = {name: count / planned.total() for name, count in planned.items()}
         if isinstance(rates := self._ranges.get("pass_rate"), PassRates) and not rates.known(names):
             raise OperatorError(
                 f"tasks.from_run: {self._asked.from_run} has no scored rollout of these families"
@@ -125,7 +131,7 @@ class TaskSelection(TaskTransform):
         chosen: list[SelectedBlock] = []
         lacking: Counter[str] = Counter()
         for block, sizes in zip(blocks, self._sizes(blocks), strict=True):
-            filters.shown = partial(shown, block)
+            filters.shown, filters.split = partial(shown, block), block.split
             chosen.append(self._selected(block, lacking[block.split], sizes, weights, filters))
             lacking[block.split] += block.tasks - chosen[-1].tasks
         if self._ranges and not any(block.tasks for block in chosen):
@@ -162,7 +168,8 @@ class TaskSelection(TaskTransform):
         for size, share in (self._asked.compose or {}).items():
             tasks = accumulate((block.tasks for block in blocks), initial=0)
             for sizes, (before, end) in zip(out, pairwise(tasks), strict=True):
-                if count := round(end * share) - round(before * share):
+                due = round(end * share) - round(before * share)
+                if count := min(due, end - before - sum(sizes.values())):
                     sizes[int(size)] = count
         return out
 
@@ -187,7 +194,7 @@ class TaskSelection(TaskTransform):
                 f"tasks.compose: {max(sizes)} requests in one task take as many families, and"
                 f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
             )
-        wanted = filters.hold if self._ranges else None
+        wanted = replace(filters).hold if self._ranges or filters.splits else None
         composer = Composer(pool, capacities, many, seed, None, wanted) if many else None
         places: dict[str, list[int]] | None = None
         share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()
@@ -202,8 +209,7 @@ class TaskSelection(TaskTransform):
                 firsts = list(families.choose(SPARE * many, max(sizes), composer))
                 sizes = _reduced(sizes, many - len(firsts))
                 composer = composer.changed(count=sum(sizes.values()), firsts=firsts)
-        if composer is not None:
-            composer = _balanced(composer, sizes, share, weights) if sizes else None
+        composer = _balanced(composer, sizes, share, weights, filters)
         own = (sizes, composer, places, exhausted, weights, filters.refused)
         return SelectedBlock(pool, block.split, seed, share, *own)
 
@@ -269,28 +275,38 @@ class SelectedBlock(Block):
 
     @cached_property
     def _composed_sizes(self) -> Sequence[int]:
-        """The number of requests of each composed task; sizes are spread evenly."""
-        spread = [
-            ((place + 0.5) / count, size)
-            for size, count in self.composed.items()
-            for place in range(count)
-        ]
-        return [size for _, size in sorted(spread)]
+        return _spread(self.composed)
+
+
+def _spread(sizes: Mapping[int, int]) -> Sequence[int]:
+    """The number of requests of each composed task; sizes are spread evenly."""
+    places = [
+        ((place + 0.5) / count, size) for size, count in sizes.items() for place in range(count)
+    ]
+    return [size for _, size in sorted(places)]
 
 
 def _balanced(
-    composer: Composer,
+    composer: Composer | None,
     sizes: Mapping[int, int],
     share: Mapping[str, int],
     weights: Mapping[str, float] | None,
-) -> Composer:
+    filters: Filters,
+) -> Composer | None:
     """The composer with the later requests that each family should give, so that all requests of a
-    universe, asked alone or in a composed task, are shared out by ``weights``.
+    universe, asked alone or in a composed task, are shared out by ``weights``; its tasks do not
+    repeat the first and last words of others where that is asked.
     """
+    if composer is None or not sizes:
+        return None
     more = sum((size - 1) * count for size, count in sizes.items())
     given = Counter(share) + _begun(composer)
     names = [name for name, capacity in composer.capacities.items() if capacity]
-    return composer.changed(later=top_up(more, {name: given[name] for name in names}, weights))
+    later = top_up(more, {name: given[name] for name in names}, weights)
+    composer = composer.changed(later=later, closed=filters.closed)
+    return (
+        composer if filters.openings is None else composer.settled(_spread(sizes), filters.closes)
+    )
 
 
 def _begun(composer: Composer) -> Counter[str]:

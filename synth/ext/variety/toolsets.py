@@ -23,10 +23,12 @@ from synth.transform import Block, TaskTransform
 
 CANNOT = (
     "I'm sorry, but I can't {act} from here. A colleague has to take this over.",
-    "I'm afraid I have no way to {act}; please turn to somebody with access to that.",
+    "I'm afraid I have no way to {act}; a colleague with access to that has to do it.",
     "Unfortunately I'm not able to {act}, so a colleague will have to do it.",
-    "Sorry, I can't help with that: I have no tool to {act}. Please ask a colleague who has one.",
-    "I have no tool to {act}, so I have to leave this to a colleague.",
+    "I can't {act} myself: that takes a colleague who has access to it.",
+    "Sorry, I can't help with that one. I have no means to {act}, so it has to go to a colleague.",
+    "I have to leave this to a colleague, because I can't {act} here.",
+    "That is not possible from here, as I can't {act}. A colleague will have to see to it.",
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 

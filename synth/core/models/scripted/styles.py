@@ -2,14 +2,12 @@
 
 ``terse``
     Calls without a word, as gold has them.
-``narrating``
-    Words beside the first call that reads, and the first that writes.
 ``parallel``
     Neighbouring reads in one turn, as far as all their arguments were known by then: none needs
     what another brings, and no query is written before the schema is seen. Neighbouring writes by
     one tool, and the same step for all items of a loop, too.
-``verifying``
-    After a write, the last read before it once more; after a loop that writes, once.
+``narrating``
+    As ``parallel``, with words beside the first call that reads, and the first that writes.
 
 Which calls write is known from the proof of the task. A style's name is in ``provider_fields`` of
 the first turn.
@@ -35,7 +33,6 @@ from synth.core.models.scripted.expert import (
     ExpertConversation,
     Play,
     ScriptedModel,
-    failed,
 )
 from synth.core.renaming.opening import opening_of
 from synth.core.tasks.yaml.template import names_in
@@ -97,56 +94,8 @@ class _StyledConversation(ExpertConversation):
         return replace(completion, provider={"style": self.style})
 
     def _act(self, step: Action, names: dict[str, object]) -> Play:
-        index, self._gold_calls = self._gold_calls, self._gold_calls + 1
-        yield from self._played(index, step, names)
-
-    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
-        """Make gold's call number ``index``."""
+        self._gold_calls += 1
         yield from super()._act(step, names)
-
-
-class _NarratingStyle(_StyledConversation):
-    """Says what it is doing beside the first call that reads, and beside the first that writes."""
-
-    style = "narrating"
-    _begun: frozenset[Sequence[str]] = frozenset()
-
-    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
-        words = CHANGING if index in self._writes else LOOKING
-        if words not in self._begun:
-            self._begun |= {words}
-            self._spoken = f"{self._spoken}\n\n{self._dice.choice(words)}".strip()
-        yield from super()._played(index, step, names)
-
-
-class _Verifying(_StyledConversation):
-    """Makes the last read before a write once more after it; after a loop that writes, once."""
-
-    style = "verifying"
-    _last: tuple[Action, str, Mapping[str, object]] | None = None
-    _due: tuple[Action, str, Mapping[str, object]] | None = None
-    _loops = 0
-
-    def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
-        for step in steps:
-            loop = isinstance(step, LoopStep)
-            self._loops += loop
-            yield from super()._steps([step], names)
-            self._loops -= loop
-            if self._due is not None and not self._loops:
-                due, self._due = self._due, None
-                yield from self._tried(*due)
-
-    def _played(self, index: int, step: Action, names: dict[str, object]) -> Play:
-        tool, arguments = self._request(step, names)
-        content = yield from self._call(step, tool, arguments)
-        self._save(step, content, names)
-        if failed(content):
-            return
-        if index in self._writes:
-            self._due = self._last
-        elif isinstance(step, CallStep):
-            self._last = replace(step, save={}), tool, arguments
 
 
 class Parallel(_StyledConversation):
@@ -242,6 +191,20 @@ class Parallel(_StyledConversation):
         return contents
 
 
+class _NarratingStyle(Parallel):
+    """Says what it is doing beside the first call that reads, and beside the first that writes."""
+
+    style = "narrating"
+    _begun: frozenset[Sequence[str]] = frozenset()
+
+    def _turn(self, *calls: ToolCall) -> Completion:
+        words = CHANGING if self._gold_calls - 1 in self._writes else LOOKING
+        if calls and words not in self._begun:
+            self._begun |= {words}
+            self._spoken = f"{self._spoken}\n\n{self._dice.choice(words)}".strip()
+        return super()._turn(*calls)
+
+
 def _joins(step: Step) -> bool:
     return isinstance(step, CallStep) and step.fails is None
 
@@ -259,7 +222,7 @@ def _runs(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 KINDS: Final[Mapping[str, type[_StyledConversation]]] = {
-    kind.style: kind for kind in (_StyledConversation, _NarratingStyle, Parallel, _Verifying)
+    kind.style: kind for kind in (_StyledConversation, _NarratingStyle, Parallel)
 }
 
 
