@@ -52,12 +52,8 @@ def test_the_fields_become_a_url(engine: str, scheme: str, port: int) -> None:
         "ge@heim/:1234",
         "shop",
     )
-    assert dict(url.query) == {
-        "application_name": "x",
-        "keepalives": "1",
-        "flag": "true",
-        "connect_timeout": "3",
-    }
+    query = {"application_name": "x", "keepalives": "1", "flag": "true", "connect_timeout": "3"}
+    assert dict(url.query) == query
     assert "heim" not in repr(target)
 
 

@@ -85,6 +85,17 @@ class Spoken:
             return self._number(value)
         return self._text(str(value))
 
+    def names(self, name: str) -> bool:
+        """Tell whether a name is there; a single word is one of its own, not a part of another.
+
+        >>> Spoken("63.00 EUR for the cardigan").names("card")
+        False
+        """
+        part = name.isalpha() and not spans(
+            [stem(word) for word in texts(tokens(name))], self.stems
+        )
+        return not part and self.holds(name)
+
     def _number(self, value: float | Decimal) -> bool:
         wanted = Decimal(str(value))
         if plain_number(abs(wanted)) in self.numbers:
@@ -387,7 +398,7 @@ def _of_another(
     clause: Spoken, values: Sequence[str], by_name: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[ReplyFinding]:
     """A clause that names one of some rows, and amounts that only others have."""
-    named = [name for name in by_name if name.strip() and clause.holds(name)]
+    named = [name for name in by_name if name.strip() and clause.names(name)]
     named = [name for name in named if not any(name in one != name for one in named)]
     owners = [name for name, row in by_name.items() if any(_has(row, value) for value in values)]
     if len(named) == 1 and owners and named[0] not in owners:

@@ -94,6 +94,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
                 }
             },
         }
+    wanted = "set to {new_value}" if column.is_choice else "{new_value} from now on"
     return family(
         "consent" if asks else "change",
         f"{noun.one}_{column.parameter}",
@@ -101,7 +102,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
         [
             f"Please set {words} to {{new_value}}.",
-            f"{words} should be {'set to {new_value}' if column.is_choice else '{new_value} from now on'}.",
+            f"{words} should be {wanted}.",
         ],
         [
             *steps,
