@@ -288,7 +288,7 @@ class TableShape:
     @property
     def found(self) -> list[str]:
         """The columns that a find shows: the key, the name, what tells rows of one name apart."""
-        kinds: tuple[Role, ...] = ("link", "moment", "name", "text", "category")
+        kinds: tuple[Role, ...] = ("status", "link", "moment", "name", "text", "category")
         telling = [column.name for column in self.of_role(*kinds) if column.distinct > 1]
         return list(dict.fromkeys([*self.key, *self.handle, *telling[:3]]))
 

@@ -197,7 +197,7 @@ def _about_end(
         reply = f"{it[:1].upper()}{it[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
     if named and not others:
         return says, reply
-    says = [f"For {row.words}: {text[:1].lower()}{text[1:]}" for text in says]
+    says = [f"For {row.words}, {text[:1].lower()}{text[1:]}" for text in says]
     return says, f"For {row.words}, {reply[:1].lower()}{reply[1:]}"
 
 

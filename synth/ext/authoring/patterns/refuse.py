@@ -64,7 +64,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
                 "beyond": [
                     {**call, "fails": "check_violation"},
                     {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that: {words} cannot be {{new_value}}."]},
+                    {"say": [f"I can't do that: {words} cannot be above {high}."]},
                 ]
             },
         ],
