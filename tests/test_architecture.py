@@ -266,7 +266,7 @@ LAZY = {
     ("synth/core/cli/run.py", "synth.core.config.compose:describe"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.config.compose:print_config"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.dry_run:show"): HEAVY_COMMAND,
-    ("synth/core/cli/inspect.py", "synth.core.cli.suspects:suspects_of"): HEAVY_COMMAND,
+    ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
     ("synth/core/cli/checking.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,

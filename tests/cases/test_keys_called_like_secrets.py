@@ -94,4 +94,4 @@ def test_a_table_of_this_name_becomes_a_world(name: str, tmp_path: Path):
         f"INSERT INTO {name} VALUES (1, 'one'), (2, 'two'), (3, 'three');"
     )
     made = make_world("w", from_files([file]), print, proves=False)
-    assert f"def get_{name}(" in made.files["executors.py"]
+    assert f"def get_{name}" in made.files["executors.py"]

@@ -98,7 +98,7 @@ def main(options: Arguments) -> int:
 def _inspect(options: Arguments, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
         if options.suspect:
-            found = resolve("synth.core.cli.suspects:suspects_of")(dataset, options.path)
+            found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
             show = resolve("synth.core.cli.suspects:show_suspects")
             show(found, screen := Screen(), as_json=options.json)
             if not options.json:

@@ -82,6 +82,11 @@ def read_file(context: ReaderContext) -> FileFamilies:
     return FileFamilies(families, absent=absent, account=account)
 
 
+def read_function(function: Callable[..., Any], context: ReaderContext) -> ListedFamily:
+    """The family that a function yields. Raises :class:`~synth.errors.TaskError`."""
+    return _Function(function, context).family()
+
+
 def function_tasks(
     functions: Sequence[Callable[..., Any]],
     world: World,
@@ -104,7 +109,7 @@ def function_tasks(
             file = Path(inspect.getsourcefile(function) or "")
             taken = frozenset(found)
             context = ReaderContext(world, file, universe, queries, WorldRules(), taken)
-            family = _Function(function, context).family()
+            family = read_function(function, context)
             found[family.id] = family
         return FileFamilies(list(found.values()))
 
