@@ -4,10 +4,10 @@
     python -m tests.bench.work --write    commits the counts as the new figures
 
 Different tasks over the families of ``ehr_db`` and of ``shop`` are proved and then played by the
-expert, and a few of three requests are proved, in one process with fixed hashes, so that the counts repeat. What is counted goes for one
-task: calls of Python functions, calls of functions in C, characters that are folded or split into
-words, JSON encodings, and statements that a database executes. The count covers this process, and
-no process that free SQL runs in.
+expert, and a few of three requests are proved, in one process with fixed hashes, so that the counts
+repeat. Counted for one task: calls of Python functions, calls of functions in C, characters that
+are folded or split into words, JSON encodings, and statements that a database executes. The count
+covers this process, and no process that free SQL runs in.
 """
 
 from __future__ import annotations

@@ -76,14 +76,19 @@ def _texts_of(column: str, value: Json) -> Sequence[SafeText] | None:
     if column in _RECURRING:
         return _recurring(items)
     texts = [
-        _system_text(item["content"])
-        if item.__class__ is dict
-        and [*item] == ["role", "content"]
-        and (item["role"], item["content"].__class__) == ("system", str)
-        else safe_text(item, MAX_DEPTH - 1)
+        _system_text(item["content"]) if _is_system(item) else safe_text(item, MAX_DEPTH - 1)
         for item in items
     ]
     return None if None in texts else cast("Sequence[SafeText]", texts)
+
+
+def _is_system(item: Any) -> bool:
+    return (
+        item.__class__ is dict
+        and [*item] == ["role", "content"]
+        and item["role"] == "system"
+        and isinstance(item["content"], str)
+    )
 
 
 def safe_text(value: Json, depth: int) -> SafeText | None:

@@ -52,7 +52,7 @@ class Col:
 
 
 def _col(name: str, kind: Kind, about: str, traits: str = "") -> Col:
-    """A column; ``traits`` are the words of what is true of it."""
+    """A column; ``traits`` names the flags of :class:`Col` that are true, such as "null low"."""
     return Col(name, kind, about, **dict.fromkeys(traits.split(), True))
 
 

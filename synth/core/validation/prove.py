@@ -237,7 +237,8 @@ def _proved_by(gold: GoldRun, parts: Sequence[Task]) -> tuple[Task, ...]:
     for part, evidence in zip(parts, requests, strict=True):
         assert evidence is not None, "gold brought all follow-ups"
         own = [*takewhile(lambda step: step not in brings, steps)]
-        its = slice(first, first := first + len(evidence.calls))
+        its = slice(first, first + len(evidence.calls))
+        first = its.stop
         if part.end is not None:
             proved.append(part)
             continue
