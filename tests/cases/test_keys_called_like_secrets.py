@@ -6,12 +6,16 @@ the tools by name, and its table stays.
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine
 
-from synth.ext.authoring.reflect import is_secret, reflect
-from synth.ext.authoring.source import from_files
+from synth.ext.authoring.reflect import reflect, secret_columns
+from synth.ext.authoring.source import Extract, from_files, from_url
 from synth.ext.authoring.toolset import tools_of
 from synth.ext.authoring.world import make_world
 
@@ -38,20 +42,21 @@ def schema(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_numbered_key_and_a_reference_are_shown(schema: Path):
-    shape = reflect(from_files([schema]).engine)
-    assert [column.name for column in shape.tables["token"].columns] == ["token", "name"]
-    assert [link.column for link in shape.tables["visit"].links] == ["token_id"]
-    assert shape.tables["visit"].key == ("visit_id",)
-
-
-def test_a_secret_is_left_out_and_its_table_stays(schema: Path):
-    shape = reflect(from_files([schema]).engine)
-    assert set(shape.tables["visit"].hidden) == {"pin", "api_key", "pwd"}
-    assert shape.tables["login"].key == ()
-    tools = tools_of(shape)
+def test_a_secret_is_left_out_by_name_and_its_table_stays(schema: Path):
+    made = make_world("w", from_files([schema]), print, proves=False)
+    shown = made.shape.tables
+    assert [column.name for column in shown["token"].columns] == ["token", "name"]
+    assert [link.column for link in shown["visit"].links] == ["token_id"]
+    assert (shown["visit"].key, shown["login"].key) == (("visit_id",), ())
+    assert set(shown["visit"].hidden) == {"pin", "api_key", "pwd"}
+    tools = tools_of(made.shape)
     assert tools["login"].list_ == "list_logins"
     assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
+    lines = "\n".join(made.ledger.lines())
+    assert "shown columns: 7 of 11 used" in lines
+    for column in ("login.pin", "visit.pin", "visit.api_key", "visit.pwd"):
+        assert column in lines
+    assert "api_key" not in made.files["executors.py"]
 
 
 @pytest.mark.parametrize(
@@ -73,17 +78,27 @@ def test_a_row_is_created_without_its_unique_secret(where: str, tmp_path: Path):
 
 def test_a_word_in_other_letters_is_no_secret():
     """产品, a product, is transliterated as ``chan pin``."""
-    assert not is_secret("产品", numbered=False)
-    assert is_secret("客户 PIN", numbered=False)
+    assert secret_columns({"产品": (), "客户 PIN": ()}) == {"客户 PIN"}
 
 
-def test_what_is_left_out_is_named(schema: Path):
-    made = make_world("w", from_files([schema]), print, proves=False)
-    lines = "\n".join(made.ledger.lines())
-    assert "shown columns: 7 of 11 used" in lines
-    for column in ("login.pin", "visit.pin", "visit.api_key", "visit.pwd"):
-        assert column in lines
-    assert "api_key" not in made.files["executors.py"]
+def test_a_value_whose_name_stands_beside_it_or_in_it_is_a_secret(tmp_path: Path):
+    file = tmp_path / "live.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript("""
+          CREATE TABLE gateway (id INTEGER PRIMARY KEY, parameter_name TEXT, parameter_value TEXT);
+          CREATE TABLE job (id INTEGER PRIMARY KEY, payload TEXT, setup TEXT, value TEXT);
+          INSERT INTO gateway VALUES (1, 'host', 'a.example'), (2, 'guac-totp-key', 'JBSWY3DPEHPK');
+          INSERT INTO gateway VALUES (3, 'privateKey', 'MIIEvQ42'), (4, 'port', '22');
+          INSERT INTO job VALUES (1, '{"user": "ann", "password": "hunter2-77"}', '{"a": 1}', 'x');
+          INSERT INTO job VALUES (2, '[]', 'a:1:{s:5:"token";s:8:"T0k-en99";}', 'the pin');
+        """)
+    shown = reflect(create_engine(f"sqlite:///{file}")).tables
+    hidden = {name: set(table.hidden) for name, table in shown.items()}
+    assert hidden == {"gateway": {"parameter_value"}, "job": {"payload", "setup"}}
+    seed = from_url(f"sqlite:///{file}", Extract(), secret=False).seed
+    assert not re.findall("JBSWY3DPEHPK|MIIEvQ42|hunter2-77|T0k-en99", seed)
+    assert "'guac-totp-key'" in seed
+    assert "'the pin'" in seed
 
 
 @pytest.mark.parametrize("name", ["password_history", "token", "pin", "api_key", "salt"])

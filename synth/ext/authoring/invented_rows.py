@@ -36,7 +36,7 @@ from envs.world.row_generator import (
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varying
 from synth.ext.authoring.learn_texts import made_texts
-from synth.ext.authoring.roles import is_secret
+from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
 
@@ -341,7 +341,7 @@ class _Inventor:
             return found
         unique = any(column.name in columns for columns in shape.distinct_sets)
         named = unique or is_named(column)
-        secret = is_secret(column.name, numbered=False)
+        secret = bool(secret_columns({column.name: ()}))
         coded = secret or column.role == "identifier" or bool(_CODED.search(column.label))
         pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0

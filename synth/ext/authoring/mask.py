@@ -15,7 +15,7 @@ from synth.core.personal.guess import guess_columns, is_of_things, names_somebod
 from synth.errors import OperatorError
 from synth.ext.authoring.made_up import MadeUp, same_form
 from synth.ext.authoring.names import snake
-from synth.ext.authoring.roles import is_secret
+from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable, Rows, Value
 
 _WORD = re.compile(r"[^\W_]+")
@@ -252,19 +252,23 @@ def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Kinds:
         values = [row[column] for row in rows.by_table[table] if row[column] is not None]
         return values[:: max(1, len(values) // LOOKED_AT)]
 
-    found = _secrets(tables) | guess_columns(plain, some)
+    found = _secrets(tables, rows) | guess_columns(plain, some)
     return {key: kind for key, kind in found.items() if key not in choices}
 
 
-def _secrets(tables: Sequence[LiveTable]) -> dict[tuple[str, str], str]:
+def _secrets(tables: Sequence[LiveTable], rows: Rows) -> dict[tuple[str, str], str]:
     """The columns of secrets, numbered keys and references apart."""
     out = dict[tuple[str, str], str]()
     for table in tables:
         named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
-        for column in table.columns:
-            numbered = column.name in named and column.type != "TEXT"
-            if column.type != "BOOLEAN" and is_secret(column.name, numbered=numbered):
-                out[table.name, column.name] = "identifier"
+        numbered = {c.name for c in table.columns if c.name in named and c.type != "TEXT"}
+        values = {
+            c.name: {row[c.name] for row in rows.by_table[table.name]}
+            for c in table.columns
+            if c.type != "BOOLEAN"
+        }
+        found = secret_columns(values, numbered)
+        out |= {(table.name, column): "identifier" for column in table.names if column in found}
     return out
 
 

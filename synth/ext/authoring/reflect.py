@@ -16,7 +16,7 @@ from sqlalchemy.exc import SAWarning
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said
-from synth.ext.authoring.roles import FEW, Roles, is_secret, with_roles
+from synth.ext.authoring.roles import FEW, Roles, secret_columns, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -66,22 +66,22 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
     name = live.name
     rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
     found = inspector.get_columns(name)
-    linked = {column for columns, _, _ in live.links for column in columns}
-    hidden = _hidden(found, {*live.key, *linked})
+    values = {str(one["name"]): _values(name, str(one["name"]), db) for one in found}
+    hidden = _hidden(live, found, values)
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
     key = live.key if own.keys() >= set(live.key) else ()
     return TableShape(
         name=name,
         own_noun=noun,
-        columns=_columns(live, noun, shown, rules, db),
+        columns=_columns(live, noun, shown, rules, values, db),
         key=key,
         links=_links(live, [*own]),
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
         partials=_partials(name, inspector),
         joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
-        hidden=dict.fromkeys(hidden, "its name says that it is a secret"),
+        hidden=dict.fromkeys(hidden, "its name or a name in its rows says that it is a secret"),
         comment=live.comment,
         fillable=all(map(_may_be_left_out, hidden.values())),
     )
@@ -92,6 +92,7 @@ def _columns(
     noun: Noun,
     shown: Sequence[ReflectedColumn],
     rules: CheckRules,
+    values: Mapping[str, Sequence[Cell]],
     db: Connection,
 ) -> tuple[ColumnShape, ...]:
     """The columns that are shown, with their labels, comments and words."""
@@ -100,7 +101,10 @@ def _columns(
     known = {column.name: column.comment for column in live.columns}
     comments = {name: known.get(name) for name in names}
     label, words = labels(names), said(comments, noun.words)
-    found = [_column(live.name, one, rules, unique, db) for one in shown]
+    found = [
+        _column(live.name, one, rules, unique, values[name], db)
+        for name, one in zip(names, shown, strict=True)
+    ]
     return tuple(
         replace(one, label=label[name], comment=comments[name], said=words[name])
         for name, one in zip(names, found, strict=True)
@@ -137,15 +141,14 @@ def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
     return tuple(Link(name, *alone[name]) for name in reversed(shown) if name in alone)
 
 
-def _hidden(columns: Sequence[ReflectedColumn], named: set[str]) -> dict[str, ReflectedColumn]:
-    """The columns that no tool shows. ``named`` are in keys and references."""
-    return {
-        str(column["name"]): column
-        for column in columns
-        if is_secret(
-            str(column["name"]), numbered=column["name"] in named and _is_number(column["type"])
-        )
-    }
+def _hidden(
+    live: LiveTable, columns: Sequence[ReflectedColumn], values: Mapping[str, Sequence[Cell]]
+) -> dict[str, ReflectedColumn]:
+    """The columns that no tool shows."""
+    named = {*live.key, *(column for columns, _, _ in live.links for column in columns)}
+    by_name = {str(column["name"]): column for column in columns}
+    secret = secret_columns(values, {one for one in named if _is_number(by_name[one]["type"])})
+    return {name: column for name, column in by_name.items() if name in secret}
 
 
 def _may_be_left_out(column: ReflectedColumn) -> bool:
@@ -168,11 +171,15 @@ def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], s
 
 
 def _column(
-    table: str, raw: ReflectedColumn, rules: CheckRules, unique: set[str], db: Connection
+    table: str,
+    raw: ReflectedColumn,
+    rules: CheckRules,
+    unique: set[str],
+    values: Sequence[Cell],
+    db: Connection,
 ) -> ColumnShape:
     name = str(raw["name"])
     rule = rules.columns.get(name, ColumnRules())
-    values = _values(table, name, db)
     kind = _kind(str(raw["type"]).upper(), values)
     where = f"FROM {quoted(table)}"
     distinct, given, total = db.exec_driver_sql(

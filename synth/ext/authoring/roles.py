@@ -7,7 +7,7 @@ and changes, what a request asks for, how a new value looks. The rules stand in 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -61,9 +61,15 @@ _NAMES = (
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
 _SECRET = re.compile(
-    r"(?:^|_)(?:password|passwd|pass|pwd|secret|token|salt|pin|api_?key|otp|passphrase)s?(?:_|$)"
+    r"(?:^|_)(?:\w*passw(?:or)?d|pass|pwd|secret|token|salt|pin|(?:api|private|access)_?key|t?otp"
+    r"|credential|passphrase)s?(?:_|$)"
 )
+_VALUE = re.compile(r"(?:^|_)(?:val(?:ue)?s?|content|data)(?:_|\d|$)")
+"""Names of columns whose values another column of the row names."""
 
+_PACKED = re.compile(r"\s*(?:[\[{]|a:\d)")
+_PACKED_KEY = re.compile(r'"([^"\\]{1,64})"\s*[:;]\s*(?:[si]:)?["\d]')
+"""Texts of several values, in JSON or as PHP writes them, and the keys in them."""
 
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
@@ -284,11 +290,33 @@ def is_plumbing(table: str) -> bool:
     return _PLUMBING.search(spelled(table)) is not None
 
 
-def is_secret(column: str, *, numbered: bool) -> bool:
-    """True for a column that no tool shows, by its name. ``numbered`` tells that the column is a
-    numbered key, or refers to one: ``token_id`` is not a secret.
+def secret_columns(
+    values: Mapping[str, Collection[object]], numbered: Container[str] = ()
+) -> set[str]:
+    """The columns that no tool shows, of a table's columns with their values.
+
+    A column is secret by its name, by a key in its texts, or because it holds the values of what
+    another column names: ``parameter_value`` beside a ``parameter_name`` that is ``password``.
+    ``numbered`` are keys and references that are numbers: ``token_id`` is not a secret.
     """
-    return not numbered and _SECRET.search(spelled(column)) is not None
+    naming = {column for column, own in values.items() if any(map(_names_secret, own))}
+    return {
+        column
+        for column, own in values.items()
+        if (_SECRET.search(spelled(column)) and column not in numbered)
+        or any(map(_packs_secret, own))
+        or (_VALUE.search(spelled(column)) and naming - {column})
+    }
+
+
+def _names_secret(value: object) -> bool:
+    name = isinstance(value, str) and re.fullmatch(r"[\w.:/${}-]{2,64}", value)
+    return bool(name) and _SECRET.search(spelled(str(value))) is not None
+
+
+def _packs_secret(value: object) -> bool:
+    packed = isinstance(value, str) and _PACKED.match(value)
+    return bool(packed) and any(map(_names_secret, _PACKED_KEY.findall(str(value))))
 
 
 def with_roles(table: TableShape, given: Mapping[str, Role] | None = None) -> TableShape:

@@ -49,26 +49,12 @@ SELECT value, value % 7 * 4, value, value % 12, 48 + value / 9.0, value % 2, 0, 
 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 30)
   SELECT value FROM n);
 """
-ROLES = {
-    "id": "key",
-    "flags": "category",
-    "sort_order": "position",
-    "month_of_birth": "code",
-    "latitude": "coordinate",
-    "deleted": "audit",
-    "locked": "flag",
-    "weight": "quantity",
-    "miles": "measure",
-    "vat_pct": "share",
-    "price": "money",
-    "type": "category",
-    "scanned_at": "moment",
-    "version": "version",
-    "eta": "moment",
-    "state": "status",
-    "created_by": "audit",
-    "url": "identifier",
-}
+ROLES: dict[str, str] = yaml.safe_load("""
+  {id: key, flags: category, sort_order: position, month_of_birth: code, latitude: coordinate,
+  deleted: audit, locked: flag, weight: quantity, miles: measure, vat_pct: share, price: money,
+  type: category, scanned_at: moment, version: version, eta: moment, state: status,
+  created_by: audit, url: identifier}
+""")
 
 
 @pytest.fixture(scope="module")
