@@ -1,4 +1,4 @@
-.PHONY: check fix test test-all test-long test-trixie test-sid test-mysql train-proof train-curve train-ablations train-renamings train-grpo coverage house docs notebooks picture
+.PHONY: check fix test test-all test-long test-trixie test-sid test-mysql train-proof train-curve train-ablations train-renamings train-second-round train-grpo coverage house docs notebooks picture
 UV := $(or $(wildcard .venv/bin/uv),uv)
 RUN = $(UV) run --frozen --all-extras
 PYTEST = $(RUN) pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -37,7 +37,7 @@ test-long:
 
 # Studies with a small model (examples/training/studies), in out/; each goes on where it was stopped.
 # STUDY="--scale 0.05 --tasks 4 --seeds 0" makes one small.
-train-proof train-curve train-ablations train-renamings: train-%:
+train-proof train-curve train-ablations train-renamings train-second-round: train-%:
 	$(RUN) python examples/training/study.py examples/training/studies/$*.yaml out/$* $(STUDY)
 
 # GRPO on a toy family, in out/grpo.

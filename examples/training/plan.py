@@ -29,12 +29,16 @@ class HeldOut(Part):
 
 class Point(Part):
     """A model: trained on ``rows`` rows, which `synth run` and `synth export` made with these
-    options beside the study's. Without rows it is the untrained model.
+    options beside the study's. Without rows it is the untrained model. With ``after`` the training
+    begins with that point's model, and with ``pass_rate`` the rows are of tasks that it passes at
+    such a rate, by the study's ``practice``.
     """
 
     rows: Annotated[int, Field(ge=0)]
     run: list[str] = []
     export: list[str] = []
+    after: str | None = None
+    pass_rate: tuple[float, float] | None = None
 
 
 class Study(Part):
@@ -48,6 +52,7 @@ class Study(Part):
     tasks: Annotated[int, Field(ge=1)] = 30
     eval_seed: int = 3
     held_out: Annotated[dict[str, HeldOut], Field(min_length=1)]
+    practice: HeldOut | None = None
     points: Annotated[dict[str, Point], Field(min_length=1)]
     compare: list[tuple[str, str]]
 
@@ -76,6 +81,17 @@ def read_study(
     for _, after in study.compare:
         if study.points[after].rows == 0:
             raise BadStudy(f"{file}: compare: {after} is untrained, so it comes first of its pair")
+    trained: list[str] = []
+    for name, point in study.points.items():
+        if point.after is not None and point.after not in trained:
+            raise BadStudy(
+                f"{file}: points.{name}.after: {point.after} is not a trained point before it"
+            )
+        if point.pass_rate is not None and None in (point.after, study.practice):
+            raise BadStudy(
+                f"{file}: points.{name}.pass_rate needs `after` and the study's `practice`"
+            )
+        trained += [name] if point.rows else []
     for name in (*study.points, *study.held_out):
         if not name.replace("-", "").replace("_", "").isalnum():
             raise BadStudy(f"{file}: {name!r}: a name is of letters, digits, - and _")
@@ -101,6 +117,9 @@ def _sized(
         names = points.split(",")
         if unknown := [name for name in names if name not in study.points]:
             raise BadStudy(f"--points: {', '.join(unknown)}; there are {', '.join(study.points)}")
+        for name in reversed(study.points):
+            if name in names and (before := study.points[name].after):
+                names.append(before)
         study.points = {name: study.points[name] for name in study.points if name in names}
         study.compare = [pair for pair in study.compare if set(pair) <= set(names)]
     return study

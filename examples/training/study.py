@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,19 +77,29 @@ def play(study: Study, options: Options) -> None:
     """Every stage of every point that is not there yet, then the table."""
     for seed in study.seeds:
         for name, point in study.points.items():
-            if point.rows == 0:
-                evaluate(study, options.out / name, None, options)
+            home, before = options.out / name, None
+            if point.rows:
+                home /= f"seed-{seed}"
+                before = point.after and options.out / point.after / home.name
+                rows = make_rows(study, point, before, options)
+                model = train(rows, home, study, point, seed, before, options)
             else:
-                home = options.out / name / f"seed-{seed}"
-                rows = make_rows(study, point, options)
-                evaluate(study, home, train(rows, home, study, point, seed, options), options)
+                model = None
+            evaluate(study, study.held_out, home, model, options)
             write_results(options.out, study)
     print((options.out / "results.md").read_text())
 
 
-def make_rows(study: Study, point: Point, options: Options) -> Path:
-    """The rows of a point; points that are made alike share them."""
+def make_rows(study: Study, point: Point, before: Path | None, options: Options) -> Path:
+    """The rows of a point; points that are made alike share them. ``before`` is the home of the
+    point that it comes after.
+    """
     run, export = [*study.run, *point.run], [*study.export, *point.export]
+    if before is not None and point.pass_rate is not None:
+        assert study.practice is not None
+        evaluate(study, {"practice": study.practice}, before, before / "model", options)
+        least, most = point.pass_rate
+        run += [f"tasks.from_run={before / 'practice'}", f"tasks.pass_rate=[{least}, {most}]"]
     settings = {"world": world_digest(study.world), "run": run, "export": export}
     home = options.out / "rows" / digest(settings)
     target = home / "rows.parquet"
@@ -107,22 +117,43 @@ def make_rows(study: Study, point: Point, options: Options) -> Path:
     return target
 
 
-def train(rows: Path, home: Path, study: Study, point: Point, seed: int, options: Options) -> Path:
-    """The folder of a trained model."""
+def train(
+    rows: Path,
+    home: Path,
+    study: Study,
+    point: Point,
+    seed: int,
+    before: Path | None,
+    options: Options,
+) -> Path:
+    """The folder of a trained model, which begins with the model of the home ``before``."""
     model = home / "model"
+    base = [] if before is None else ["--base", before / "model"]
     settings = {"data": rows.parent.name, "rows": point.rows, "seed": seed, "train": study.train}
+    settings |= {"after": point.after} if point.after else {}
     claim(home / "settings.json", settings)
     if not (model / "training.json").exists():
         print(f"training {home.relative_to(options.out)} on {point.rows} rows", flush=True)
-        more = ["--rows", point.rows, "--seed", seed, "--threads", options.threads, *study.train]
+        more = [
+            "--rows",
+            point.rows,
+            "--seed",
+            seed,
+            "--threads",
+            options.threads,
+            *base,
+            *study.train,
+        ]
         call([options.python, HERE / "train.py", rows, model, *more], options, home / "train.log")
     return model
 
 
-def evaluate(study: Study, home: Path, model: Path | None, options: Options) -> None:
-    """`synth eval` of a model on each held-out set that has no report yet."""
+def evaluate(
+    study: Study, sets: Mapping[str, HeldOut], home: Path, model: Path | None, options: Options
+) -> None:
+    """`synth eval` of a model on each set that has no report yet."""
     asked = {}
-    for name, chosen in study.held_out.items():
+    for name, chosen in sets.items():
         settings = {**chosen.model_dump(), "tasks": study.tasks, "seed": study.eval_seed}
         claim(home / f"{name}.json", settings | {"world": world_digest(study.world)})
         if not is_evaluated(home / name):

