@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
+_EMAIL = r"(?P<email>(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+)"
 _TOKEN = re.compile(
     rf"""
-      (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
-    | (?P<iso>(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d))(?:t(?=\d))?
+      (?P<iso>(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d))(?:t(?=\d))?
     | (?P<dmy>(?<![\d.])\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{MONTH},?\s+\d{{4}}(?!\d))
     | (?P<mdy>{MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}(?!\d))
     | (?P<numeric>(?<![\d./])\d{{1,2}}(?P<sep>[./])\d{{1,2}}(?P=sep)\d{{4}}(?!\d))
@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_TOKEN_OR_EMAIL = re.compile(f"{_EMAIL}|{_TOKEN.pattern}", re.VERBOSE)
 _PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011", "''\"\"-", "\u00ad\u200b")
 MONEY = {
     "$": "$",
@@ -63,8 +64,7 @@ _UNITS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word or value. ``kind``: word, number, date, time or email; ``clause`` counts the clauses
     of the text.
     """
@@ -109,7 +109,8 @@ def tokens(text: str) -> Sequence[Token]:
     folded = fold(text)
     out: list[Token] = []
     clause, currency = 0, ""
-    for found in _TOKEN.finditer(folded):
+    pattern = _TOKEN_OR_EMAIL if "@" in folded else _TOKEN
+    for found in pattern.finditer(folded):
         kind, raw = str(found.lastgroup), found.group()
         start, end = found.span()
         if kind == "stop":
