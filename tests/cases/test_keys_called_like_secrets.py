@@ -35,15 +35,9 @@ INSERT INTO visit VALUES (1, 1, '1234', 'k-1', 11, 5.5), (2, 2, NULL, 'k-2', 12,
 """
 
 
-@pytest.fixture
-def schema(tmp_path: Path) -> Path:
-    file = tmp_path / "schema.sql"
-    file.write_text(SCHEMA)
-    return file
-
-
-def test_a_secret_is_left_out_by_name_and_its_table_stays(schema: Path):
-    made = make_world("w", from_files([schema]), print, proves=False)
+def test_a_secret_is_left_out_by_name_and_its_table_stays(tmp_path: Path):
+    (file := tmp_path / "schema.sql").write_text(SCHEMA)
+    made = make_world("w", from_files([file]), print, proves=False)
     shown = made.shape.tables
     assert [column.name for column in shown["token"].columns] == ["token", "name"]
     assert [link.column for link in shown["visit"].links] == ["token_id"]

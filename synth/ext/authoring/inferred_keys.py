@@ -8,12 +8,20 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Engine, func, select
 
+from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_names, noun_of, spelled
+from synth.ext.authoring.roles import with_roles
+from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
 
 _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|fk|key|code|no|nr)$|(?<=[a-z])id$")
 """The parts of a column's name that say that it refers to something."""
 
+
+_PERSON = re.compile(
+    r"(?:^|_)(?:creator|author|editor|owner|assignee|reporter|reviewer|approver|manager)$"
+)
+"""Names of references to the only table of people."""
 
 SEVERAL = 4
 """The fewest different texts that say by themselves to what they refer."""
@@ -63,7 +71,7 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
                 if target is None:
                     found = texts.held(db, table, column)
                 else:
-                    found = _held(db, table, column, target)
+                    found = _held(db, table, column, target, whole=whole)
                 out += [found] if found and (whole or found.values) else []
     return out
 
@@ -83,6 +91,10 @@ def _named(
         target = nouns.get("_".join(words[start:]))
         if target is not None and (target is not table or start):  # a label's code is its own
             return target, start == 0
+    if _PERSON.search(bare):
+        own = {noun: one for noun, one in nouns.items() if "_" not in noun and is_of_people(noun)}
+        if len({one.name for one in own.values()}) == 1:
+            return next(iter(own.values())), True
     return (table if words[0] == "parent" and len(table.key) == 1 else None), False
 
 
@@ -104,17 +116,18 @@ def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
 
 
 def _held(
-    db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable
+    db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable, *, whole: bool
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
-    holds each value.
+    holds each value. A column whose ``whole`` name is the target's noun has no amount either.
     """
     name = spelled(column.name)
-    if not (_AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")):
+    ends = _AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
+    if not (ends or (whole and _says_no_amount(column))):
         return None
     values = table.source.c[column.name]
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
-    for key in _keys(target):
+    for key in _keys(target)[: None if ends else 1]:
         if target is table and key is column:
             continue
         same = {column.type, key.type} <= {"INTEGER", "NUMERIC"} or column.type == key.type
@@ -123,6 +136,13 @@ def _held(
         if same and int(db.execute(held).scalar_one()) == given:
             return InferredKey(table.name, column.name, target.name, key.name, given)
     return None
+
+
+def _says_no_amount(column: LiveColumn) -> bool:
+    """True for a column that is no number of something by its name: ``queue``, not ``order``."""
+    kind = "text" if column.type == "TEXT" else "integer"
+    shaped = with_roles(TableShape("", (ColumnShape(column.name, kind),)))
+    return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
 
 
 @dataclass

@@ -106,9 +106,6 @@ _PLAIN = """basic regular custom extended reduced internal external shared north
     central early late primary secondary spare mixed open""".split()  # noqa: SIM905
 """Values for columns where Faker's are none or odd; remarks and words that fit any table."""
 
-_PLACE = re.compile(r"city|town|zip|postal|post_?code|country|street|address")
-"""Names of columns beside which a state is a part of a country."""
-
 NAMES = [
     f"{one} {two}"
     for one in re.findall(
@@ -337,7 +334,7 @@ class _Inventor:
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
-        if found := _few(shape, column, most) or _of_person(shape, column, most):
+        if found := _few(column, most) or _of_person(shape, column, most):
             return found
         unique = any(column.name in columns for columns in shape.distinct_sets)
         named = unique or is_named(column)
@@ -356,7 +353,9 @@ class _Inventor:
         if most > _LINE:
             return Texts(_NOTES)
         words = self.draw.sample(_PLAIN, 5)
-        return Choice({word[:most]: 16 // 2**place + 1 for place, word in enumerate(words)})
+        return Choice(
+            {word[:most].capitalize(): 16 // 2**place + 1 for place, word in enumerate(words)}
+        )
 
 
 def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:
@@ -380,17 +379,16 @@ def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Ema
     return Email(names, () if names else made_texts("last_name"))
 
 
-def _few(shape: TableShape, column: ColumnShape, most: int) -> Choice | When | None:
+def _few(column: ColumnShape, most: int) -> Choice | When | None:
     """One of the few states, kinds or times of a column; None for a column of many values."""
     if column.kind == "other":
         return Choice({"[]": 1})
-    if column.label.endswith("time"):
+    if column.label.endswith("time") or column.declared == "moment":
         return When(
             ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
         )
     found = _chosen(column.label)
-    region = column.label.endswith("state") and any(_PLACE.search(c.label) for c in shape.columns)
-    if found is None or region:
+    if found is None or (column.label.endswith("state") and column.role == "text"):
         return None
     return Choice({one: n for one, n in found.items() if len(one) <= most} or {"A": 1})
 

@@ -341,15 +341,16 @@ def _cut(names: Mapping[str, str], said: set[str]) -> dict[str, str]:
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queues record``. ``tables`` maps tables to their columns.
+    the ``queue record``. ``tables`` maps tables to their columns.
     """
     out, taken = dict[str, Noun](), set[str]()
     for table, bare in bare_names(tables).items():
         noun, number = noun_of(bare), 1
+        one = noun.one
         while {noun.one, noun.many} & taken:
             number += 1
             more = "" if number == 2 else f"_{number}"
-            noun = noun_of(f"{bare}{more}_record")
+            noun = noun_of(f"{one}{more}_record")
         taken |= {noun.one, noun.many}
         out[table] = noun
     return out

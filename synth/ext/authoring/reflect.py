@@ -15,7 +15,7 @@ from sqlalchemy.exc import SAWarning
 
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
-from synth.ext.authoring.names import Noun, labels, nouns, quoted, said
+from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
 from synth.ext.authoring.roles import FEW, Roles, secret_columns, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
@@ -180,7 +180,8 @@ def _column(
 ) -> ColumnShape:
     name = str(raw["name"])
     rule = rules.columns.get(name, ColumnRules())
-    kind = _kind(str(raw["type"]).upper(), values)
+    declared = str(raw["type"]).upper()
+    kind = _kind(declared, values) if values else _named_kind(raw)
     where = f"FROM {quoted(table)}"
     distinct, given, total = db.exec_driver_sql(
         f"SELECT COUNT(DISTINCT {quoted(name)}), COUNT({quoted(name)}), COUNT(*) {where}"
@@ -202,6 +203,7 @@ def _column(
         seen=tuple(values[:SEEN]),
         distinct=distinct,
         nulls=total - given,
+        declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
     )
 
@@ -213,17 +215,46 @@ def _values(table: str, column: str, db: Connection) -> list[Cell]:
     return [value for value in found if isinstance(value, str | int | float)]
 
 
+_NAMED_DAY = re.compile(r"(?:^|_)date$|^date_(?:of_)?\w+(?:ed|birth)$")
+_NAMED_MOMENT = re.compile(r"_at$|(?:^|_)(?:timestamp|date_?time)$")
+"""Names of texts that are days and moments, as SQLite has no type for them."""
+
+
+def _named_kind(raw: ReflectedColumn) -> Kind:
+    """The kind of a column without values: what is declared, and of a text what its name says."""
+    said = _declared_kind(str(raw["type"]).upper())
+    label, room = spelled(str(raw["name"])), getattr(raw["type"], "length", None) or 255
+    if said == "text" and room >= len("2026-03-02"):
+        if _NAMED_DAY.search(label):
+            return "date"
+        if _NAMED_MOMENT.search(label) and room >= len("2026-03-02 10:00:00"):
+            return "moment"
+    return said
+
+
+def _meant(declared: str, values: Sequence[Cell]) -> Kind:
+    """The kind that is declared, if most values are of it; a time of the day is a moment, and a
+    text may be anything.
+    """
+    said = _declared_kind(declared)
+    if said == "text":
+        return "moment" if "TIME" in declared else "other"
+    numbers = sum(not isinstance(value, str) for value in values)
+    if said in {"integer", "number"} and 2 * numbers < len(values):
+        return "other"
+    return said
+
+
 def _kind(declared: str, values: Sequence[Cell]) -> Kind:
     """The kind of a column: what is declared, if all values are of it, or what the texts of a
     column of texts are; ``other``, with which nobody works, where the two differ.
     """
     said = _declared_kind(declared)
     texts = [value for value in values if isinstance(value, str)]
-    if not values:
-        return said
     if texts:
         found = _text_kind(texts) if len(texts) == len(values) else "other"
-        return found if said in {"text", "other", found} or {said, found} <= _DATES else "other"
+        plain = said in {"text", "other", found} or (said, found) == ("boolean", "text")
+        return found if plain or {said, found} <= _DATES else "other"
     return _number_kind(said, declared, [value for value in values if not isinstance(value, str)])
 
 

@@ -47,6 +47,8 @@ _NAMES = (
     "name",
     "title",
     "full_name",
+    "real_name",
+    "display_name",
     "label",
     "code",
     "number",
@@ -70,6 +72,12 @@ _VALUE = re.compile(r"(?:^|_)(?:val(?:ue)?s?|content|data)(?:_|\d|$)")
 _PACKED = re.compile(r"\s*(?:[\[{]|a:\d)")
 _PACKED_KEY = re.compile(r'"([^"\\]{1,64})"\s*[:;]\s*(?:[si]:)?["\d]')
 """Texts of several values, in JSON or as PHP writes them, and the keys in them."""
+
+_KINDS = (
+    "type|kind|category|class|mode|method|gender|sex|genre|role|currency|unit|severity|visibility"
+    "|encoding|direction|frequency"
+)
+"""Names of what sorts rows into a few kinds."""
 
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
@@ -109,9 +117,17 @@ def _is_bounded(column: ColumnShape) -> bool:
     return column.kind == "number" or column.high is not None or not column.name.isascii()
 
 
-def _counts(column: ColumnShape) -> bool:
-    """True for a number whose name is a plural, or that has a lower bound."""
-    return column.low is not None or is_plural(column.label.rpartition("_")[2])
+def _is_plural(column: ColumnShape) -> bool:
+    return is_plural(column.label.rpartition("_")[2])
+
+
+def _is_code_list(column: ColumnShape) -> bool:
+    """True for few codes: all of them words in capitals, or all in small letters."""
+    codes = [str(value) for value in column.choices]
+    return bool(codes) and any(
+        all(re.fullmatch(rf"[{letters}\d_.+/-]{{1,16}}", code) for code in codes)
+        for letters in ("A-Z", "a-z")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +159,14 @@ _RULES = (
         r"|^valid_(?:from|to|until|start\w*|end\w*)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
+    _Rule(
+        "version",
+        "its name",
+        ("text",),
+        r"(?:^|_)(?:version|revision|rev)(?:_(?:label|name|number|no|string|tag))?$",
+    ),
     _Rule("flag", "its type", ("boolean",)),
+    _Rule("flag", "its type", _ANY, "", lambda column: column.declared == "boolean"),
     _Rule(
         "flag",
         "its name says yes or no",
@@ -155,6 +178,7 @@ _RULES = (
         _is_flag,
     ),
     _Rule("moment", "its type", _DATES),
+    _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
     _Rule("moment", "its values are seconds since 1970", _NUMBERS, "", _is_clock),
     _Rule(
         "moment",
@@ -177,22 +201,23 @@ _RULES = (
         "category",
         "its name says a kind or a state",
         ("integer",),
-        r"(?:^|_)(?:status|state|type|kind|category|class|mode|method|flags?|mask|bits|options?"
-        r"|settings|perms?|permissions?|privs?|privileges?|gender|sex)$",
+        rf"(?:^|_)(?:{_KINDS}|status|state|flags?|mask|bits|options?"
+        r"|settings|perms?|permissions?|privs?|privileges?)$",
     ),
     _Rule(
         "measure",
-        "its name says what is counted",
-        ("integer",),
-        r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|_bytes$",
+        "its name says what is counted or measured",
+        _NUMBERS,
+        r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$"
+        r"|(?:^|_)value(?:_as_number)?$",
     ),
     _Rule(
         "code",
         "its name says a code",
         _NUMBERS,
         r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
-        r"|oid|hash|crc|color|colour)$|^(?:year|month|day|number|code|no|id"
-        r"|fk)_(?!of_(?:days|months))"
+        r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_"
+        r"|^(?:number|code|no|id|fk)_(?!of_|length$)"
         r"|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
     _Rule(
@@ -215,7 +240,8 @@ _RULES = (
         "measure",
         "its name says what is measured or counted",
         _NUMBERS,
-        r"^(?!.*(?:^|_)(?:max|min|limit|most|least|timeout|interval)(?:_|$)).*(?:^|_)(?:duration"
+        r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
+        r".*(?:^|_)(?:duration"
         r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
         r"|\w+_count)(?:_|$)",
     ),
@@ -226,9 +252,11 @@ _RULES = (
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|seats?|copies|units?"
         r"|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
-        r"|length|width|height|size|age|weight|rating|score|grade|floor|max|min|most|least|limit"
+        r"|length|width|height|size|age|weight|rating|score|grade|floor"
+        r"|max|min|high|low|most|least|limit"
         r"|km|kg)(?:_|$)",
     ),
+    _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _is_plural),
     _Rule(
         "flag",
         "its values say yes or no",
@@ -238,7 +266,7 @@ _RULES = (
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
-    _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _counts),
+    _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
     _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),
@@ -254,8 +282,7 @@ _RULES = (
         "category",
         "its name",
         ("text",),
-        r"(?:^|_)(?:kind|type|category|class|level|genre|rating|method|mode|role|currency|condition"
-        r"|(?:country|language|locale)(?:_code)?)$",
+        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|language|locale)(?:_code)?)$",
     ),
     _Rule(
         "identifier",
@@ -271,6 +298,7 @@ _RULES = (
         r"(?:^|_)(?:tags|config|meta(?:data)?|settings|options|extra|params|payload|data)$",
     ),
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
+    _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
 )
 """The first rule that fits decides; a text that fits none is a name or free text."""
 
@@ -337,14 +365,38 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role="link", why="a foreign key")
     if _is_key(table, column):
         return replace(column, role="key", why="a key")
-    found = next((rule for rule in _RULES if rule.fits(column)), None)
-    if column.kind == "text" and (found is None or found.role in {"category", "identifier"}):
-        named = column.label in _name_order(table) and not column.checked
-        if named and (found is None or found.role == "category"):
-            return replace(column, role="name", why="its name")
+    found = _rule_for(table, column)
+    free = column.kind == "text" and (found is None or found.role == "category")
+    if free and not column.checked and column.label in _name_order(table):
+        return replace(column, role="name", why="its name")
+    if found is None and _REGISTERED.search(column.label):
+        return replace(column, role="code", why="its name says a number")
     if found is None:
         return replace(column, role="text", why="a text")
     return replace(column, role=found.role, why=found.why)
+
+
+def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
+    """The rule that decides; of values of several types the type decides that most of them have."""
+    meant = column if column.kind != "other" else replace(column, kind=column.declared)
+    found = next((rule for rule in _RULES if rule.fits(meant)), None)
+    region = found is not None and found.role == "status" and _is_region(table, column)
+    return None if region else found
+
+
+_REGISTERED = re.compile(
+    r"^(?!.*(?:phone|mobile|fax)).*(?:^|_)"
+    r"(?:number|num|no|nr|serial|sku|barcode|ean|gtin|vin|iban)$"
+)
+"""Names of texts by which something is registered: of a lot, a document, an account."""
+
+_PLACE = re.compile(r"city|town|zip|postal|post_?code|country|street|address")
+
+
+def _is_region(table: TableShape, column: ColumnShape) -> bool:
+    """True for a state that is a part of a country: it stands beside a place."""
+    others = any(_PLACE.search(one.label) for one in table.columns)
+    return column.label.endswith("state") and not column.checked and others
 
 
 def _is_key(table: TableShape, column: ColumnShape) -> bool:
@@ -359,8 +411,8 @@ def _name_order(table: TableShape) -> list[str]:
     own = [f"{prefix}_{name}" for prefix in prefixes for name in ("name", "title")]
     codes = [f"{prefix}_{name}" for prefix in prefixes for name in ("code", "number", "no")]
     people = is_of_people(table.name)
-    plain = [name for name in _NAMES[3:] if people or name not in _OF_PEOPLE]
-    ordered = [*_NAMES[:3], *own, one, last, *plain, *codes]
+    plain = [name for name in _NAMES[5:] if people or name not in _OF_PEOPLE]
+    ordered = [*_NAMES[:5], *own, one, last, *plain, *codes]
     rest = [
         column.label
         for column in table.columns

@@ -54,6 +54,7 @@ _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
+"""Names of the day or time at which the program makes a row."""
 
 _ADJECTIVES = frozenset(
     {"current", "default", "first", "last", "main", "next", "original", "previous", "primary"}
@@ -69,6 +70,8 @@ _DEGREES = {
 
 _NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
 
+_OF_ANY_KIND = frozenset({"key", "link", "audit", "other"})
+
 _RATES = frozenset({"hourly", "daily", "weekly", "monthly", "quarterly", "yearly", "annual"})
 
 
@@ -78,6 +81,7 @@ class ColumnShape:
 
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
+    ``declared`` is the kind of its type: ``kind`` is another one where some values are not of it.
     ``computed`` tells that the database computes it. ``role`` is inferred, ``why`` says from what.
     ``label`` is its name in results, ``said`` its name in words.
     """
@@ -95,6 +99,7 @@ class ColumnShape:
     seen: tuple[Cell, ...] = ()
     distinct: int = 0
     nulls: int = 0
+    declared: Kind = "other"
     computed: bool = False
     role: Role = "other"
     why: str = ""
@@ -274,7 +279,12 @@ class TableShape:
         return next(column for column in self.columns if column.name == name)
 
     def of_role(self, *roles: Role) -> list[ColumnShape]:
-        return [column for column in self.columns if column.role in roles]
+        """The columns of these roles; none with values of several types, but in references."""
+        return [
+            column
+            for column in self.columns
+            if column.role in roles and (column.kind != "other" or column.role in _OF_ANY_KIND)
+        ]
 
     def link_of(self, column: str) -> Link | None:
         return next((link for link in self.links if link.column == column), None)
@@ -296,13 +306,20 @@ class TableShape:
     def is_join(self) -> bool:
         """True for a table that only ties rows of others together."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
-        others = len(self.columns) - len(tied) - len(self.stamps)
+        stamps = [column for column in self.of_role("moment") if _STAMP.match(column.label)]
+        others = len(self.columns) - len(tied) - len(stamps)
         return len(self.links) > 1 and not self.handle and not others
 
     @property
     def stamps(self) -> list[ColumnShape]:
-        """The columns of the day or time at which the program makes a row."""
-        return [column for column in self.of_role("moment") if _STAMP.match(column.label)]
+        """The columns of the day or time at which the create tool makes a row."""
+        return [
+            column
+            for column in self.of_role("moment")
+            if column.kind in {"date", "moment"}
+            and not column.computed
+            and _STAMP.match(column.label)
+        ]
 
     @property
     def single_key(self) -> str | None:

@@ -421,9 +421,8 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     body += _refusals(table, names)
     values = "".join(f"            {_key(c.name)}: {c.parameter},\n" for c in columns)
     for column in table.stamps:
-        if column.kind != "integer":
-            clock = "today" if column.kind == "date" else "timestamp"
-            values += f"            {_key(column.name)}: records.{clock}(db),\n"
+        clock = "today" if column.kind == "date" else "timestamp"
+        values += f"            {_key(column.name)}: records.{clock}(db),\n"
     made = [column for column in table.key if column not in names]
     if made:
         values = f"            {_key(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"

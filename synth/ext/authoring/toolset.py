@@ -97,7 +97,9 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
         create=name(f"create_{noun.one}") if written and _creatable(table) else None,
         update=name(f"update_{noun.one}") if updates or moves or marks else None,
         filters=_filters(table),
-        sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment"))[:SORTED],
+        sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment") if c.kind != "text")[
+            :SORTED
+        ],
         totals=_totals(table),
         given=tuple(column.name for column in _given(table)),
         updates=updates,
@@ -208,7 +210,7 @@ def _descriptive(table: TableShape) -> list[ColumnShape]:
 def _is_made(table: TableShape, column: ColumnShape) -> bool:
     """True for a key that the database or the tool numbers, and for the time of a new row."""
     if column in table.stamps:
-        return column.kind != "integer"
+        return True
     return table.key == (column.name,) and column.kind in {"integer", "number"}
 
 

@@ -66,14 +66,16 @@ def test_an_inferred_key_counts_the_values_that_it_holds(tmp_path: Path):
     file = tmp_path / "schema.sql"
     file.write_text(
         "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);"
-        "CREATE TABLE notes (id INTEGER PRIMARY KEY, user_id INTEGER, group_id INTEGER, text TEXT);"
+        "CREATE TABLE notes (user_id INTEGER, group_id INTEGER, author INTEGER, `order` INTEGER);"
         "CREATE TABLE groups (id INTEGER PRIMARY KEY, name TEXT);"
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY); INSERT INTO orders VALUES (1), (2), (3);"
         "INSERT INTO users VALUES (1, 'A'), (2, 'B'); INSERT INTO groups VALUES (1, 'G');"
-        "INSERT INTO notes VALUES (1, 1, 1, 'x'), (2, 2, 7, 'y'), (3, 2, 1, 'z');"
+        "INSERT INTO notes VALUES (1, 1, 1, 1), (2, 7, 2, 2), (2, 1, 1, 3);"
     )
     shown = list[str]()
     from_files([file], Extract(accept=lambda lines: bool(shown.extend(lines))))
-    assert shown == ["notes.user_id -> users.id: name, 100 percent of 2 values"]
+    names, held = ("user_id", "author"), "-> users.id: name, 100 percent of 2 values"
+    assert shown == [f"notes.{name} {held}" for name in names]  # the group 7 is none
 
 
 def test_what_others_refer_to_is_the_key(tmp_path: Path):

@@ -28,23 +28,6 @@ def media() -> Shape:
 
 
 @pytest.mark.parametrize(
-    ("table", "column", "role"),
-    [
-        ("tracks", "track_id", "key"),
-        ("tracks", "album_id", "link"),
-        ("tracks", "name", "name"),
-        ("tracks", "unit_price", "money"),
-        ("tracks", "seconds", "measure"),
-        ("customers", "last_name", "person"),
-        ("invoices", "status", "status"),
-        ("invoices", "issued_on", "moment"),
-    ],
-)
-def test_a_column_has_its_role(media: Shape, table: str, column: str, role: str):
-    assert media.tables[table].column(column).role == role
-
-
-@pytest.mark.parametrize(
     ("table", "handle"),
     [
         ("artists", ("name",)),
