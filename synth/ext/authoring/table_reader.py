@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Inspector, column, table, text
+from sqlalchemy import Connection, Inspector, TableClause, column, func, select, table, text
 from sqlalchemy import types as sql
 from sqlalchemy.dialects.postgresql import CIDR, DOMAIN, INET, INTERVAL, MACADDR, MACADDR8
 from sqlalchemy.dialects.postgresql.ranges import AbstractMultiRange, AbstractRange
@@ -93,7 +93,7 @@ class TableReader:
             key = key if self._has(key) else ()
         uniques, partials = self._indexes(key)
         if not key:
-            key = self._key_among(uniques, columns)
+            key = self._numbered(columns, source) or self._key_among(uniques, columns)
             uniques = tuple(one for one in uniques if one != key)
         live = LiveTable(
             self.name,
@@ -110,6 +110,18 @@ class TableReader:
         )
         self.db.execute(live.select().limit(1)).all()
         return live
+
+    def _numbered(self, columns: Sequence[LiveColumn], source: TableClause) -> tuple[str, ...]:
+        """The number called ``id`` as the key, if each row has its own."""
+        for name in (c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER")):
+            own = source.c[name]
+            count = select(func.count(), func.count(own.distinct())).select_from(source)
+            rows, values = self.db.execute(count).one()
+            if rows == values:
+                self.ledger.found("primary key")
+                self.ledger.change("primary key", f"{self.name} ({name})", "each row has its own")
+                return (name,)
+        return ()
 
     def _key_among(
         self, uniques: Sequence[tuple[str, ...]], columns: Sequence[LiveColumn]

@@ -65,7 +65,7 @@ def test_keys_that_nobody_declared_are_shown_with_their_evidence_and_taken_on_co
 def test_an_inferred_key_counts_the_values_that_it_holds(tmp_path: Path):
     file = tmp_path / "schema.sql"
     file.write_text(
-        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);"
+        "CREATE TABLE users (id INTEGER, name TEXT NOT NULL UNIQUE);"
         "CREATE TABLE notes (user_id INTEGER, group_id INTEGER, author INTEGER, `order` INTEGER);"
         "CREATE TABLE groups (id INTEGER PRIMARY KEY, name TEXT);"
         "CREATE TABLE orders (id INTEGER PRIMARY KEY); INSERT INTO orders VALUES (1), (2), (3);"
