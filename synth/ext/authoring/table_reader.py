@@ -93,7 +93,7 @@ class TableReader:
             key = key if self._has(key) else ()
         uniques, partials = self._indexes(key)
         if not key:
-            key = self._numbered(columns, source) or self._key_among(uniques, columns)
+            key = self._key_among(uniques, columns, source)
             uniques = tuple(one for one in uniques if one != key)
         live = LiveTable(
             self.name,
@@ -111,31 +111,28 @@ class TableReader:
         self.db.execute(live.select().limit(1)).all()
         return live
 
-    def _numbered(self, columns: Sequence[LiveColumn], source: TableClause) -> tuple[str, ...]:
-        """The number called ``id`` as the key, if each row has its own."""
+    def _key_among(
+        self,
+        uniques: Sequence[tuple[str, ...]],
+        columns: Sequence[LiveColumn],
+        source: TableClause,
+    ) -> tuple[str, ...]:
+        """The number called ``id``, if each row has its own, else the shortest unique rule over
+        columns that are never null, as the key.
+        """
+        empty = {column.name for column in columns if column.nullable}
+        fitting = [one for one in uniques if empty.isdisjoint(one)]
+        why = "a unique rule over columns that are never null"
+        key = min(fitting, key=len, default=())
         for name in (c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER")):
             own = source.c[name]
             count = select(func.count(), func.count(own.distinct())).select_from(source)
             rows, values = self.db.execute(count).one()
             if rows == values:
-                self.ledger.found("primary key")
-                self.ledger.change("primary key", f"{self.name} ({name})", "each row has its own")
-                return (name,)
-        return ()
-
-    def _key_among(
-        self, uniques: Sequence[tuple[str, ...]], columns: Sequence[LiveColumn]
-    ) -> tuple[str, ...]:
-        """The shortest unique rule over columns that are never null, as the key."""
-        empty = {column.name for column in columns if column.nullable}
-        fitting = [one for one in uniques if empty.isdisjoint(one)]
-        key = min(fitting, key=len, default=())
+                key, why = (name,), "a number called id, of which each row has its own"
         if key:
             self.ledger.found("primary key")
-            name = f"{self.name} ({', '.join(key)})"
-            self.ledger.change(
-                "primary key", name, "a unique rule over columns that are never null"
-            )
+            self.ledger.change("primary key", f"{self.name} ({', '.join(key)})", why)
         return key
 
     def _has(self, columns: Sequence[str | None]) -> bool:
