@@ -14,7 +14,7 @@ from synth.ext.authoring.roles import with_roles
 from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
 
-_AROUND = re.compile(r"^(?:fk|id)_|_(?:id|fk|key|code|no|nr)$|(?<=[a-z])id$")
+_AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z])id$")
 """The parts of a column's name that say that it refers to something."""
 
 
@@ -90,12 +90,17 @@ def _named(
     for start in range(len(words)):
         target = nouns.get("_".join(words[start:]))
         if target is not None and (target is not table or start):  # a label's code is its own
-            return target, start == 0
-    if _PERSON.search(bare):
-        own = {noun: one for noun, one in nouns.items() if "_" not in noun and is_of_people(noun)}
-        if len({one.name for one in own.values()}) == 1:
-            return next(iter(own.values())), True
+            named = f"_{spelled(column)}".endswith(f"_{words[-1]}_{spelled(target.key[0])}")
+            return target, start == 0 or named
+    if _PERSON.search(bare) and (people := _people(nouns)):
+        return people, True
     return (table if words[0] == "parent" and len(table.key) == 1 else None), False
+
+
+def _people(nouns: Mapping[str, LiveTable]) -> LiveTable | None:
+    """The only table of people; None if there are several."""
+    found = [one for noun, one in nouns.items() if "_" not in noun and is_of_people(noun)]
+    return found[0] if len({one.name for one in found}) == 1 else None
 
 
 def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:

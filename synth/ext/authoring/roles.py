@@ -66,7 +66,7 @@ _SECRET = re.compile(
     r"(?:^|_)(?:\w*passw(?:or)?d|pass|pwd|secret|token|salt|pin|(?:api|private|access)_?key|t?otp"
     r"|credential|passphrase)s?(?:_|$)"
 )
-_VALUE = re.compile(r"(?:^|_)(?:val(?:ue)?s?|content|data)(?:_|\d|$)")
+_VALUE = re.compile(r"(?:^|_)(?:val(?:ue)?s?(?:_\w+)?|content|data)\d*$")
 """Names of columns whose values another column of the row names."""
 
 _PACKED = re.compile(r"\s*(?:[\[{]|a:\d)")
@@ -89,7 +89,7 @@ def _anything(column: ColumnShape) -> bool:
 
 def _is_flag(column: ColumnShape) -> bool:
     """True for numbers and words that say yes or no."""
-    values = {str(value).lower() for value in column.seen}
+    values = {str(value).lower() for value in column.seen} - {""}
     return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
 
 
@@ -174,7 +174,8 @@ _RULES = (
         r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_"
         r"|_(?:flag|only|yn)$"
         r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
-        r"|archived|approved|published|verified|forgotten|admin|default|public|private|read|seen)$",
+        r"|archived|approved|published|verified|forgotten|[a-z]{3,}[ai]ble|admin|default"
+        r"|public|private|read|seen)$",
         _is_flag,
     ),
     _Rule("moment", "its type", _DATES),
@@ -209,7 +210,7 @@ _RULES = (
         "its name says what is counted or measured",
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$"
-        r"|(?:^|_)value(?:_as_number)?$",
+        r"|(?:^|_)value_as_number$",
     ),
     _Rule(
         "code",
@@ -233,7 +234,9 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
-        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?(?:_|$)"
+        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
+        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end|\w+ed)"
+        r"(?:_\w+)?)?$"
         r"|_cents$",
     ),
     _Rule(
@@ -243,7 +246,7 @@ _RULES = (
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
         r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
-        r"|\w+_count)(?:_|$)",
+        r"|value|\w+_count)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -262,7 +265,7 @@ _RULES = (
         "its values say yes or no",
         ("integer", "text"),
         "",
-        lambda column: bool(column.seen) and _is_flag(column),
+        lambda column: column.distinct > 1 and _is_flag(column),
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
@@ -288,7 +291,8 @@ _RULES = (
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|gid|uuid|guid|hash|digest|checksum|md5|sha\d*|url|uri|path|file|mime_?type"
+        r"(?:^|_)(?:id|gid|uuid|guid|identifier|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"|path|file|mime_?type"
         r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
     ),
     _Rule(
@@ -331,9 +335,12 @@ def secret_columns(
     return {
         column
         for column, own in values.items()
-        if (_SECRET.search(spelled(column)) and column not in numbered)
-        or any(map(_packs_secret, own))
-        or (_VALUE.search(spelled(column)) and naming - {column})
+        if column not in numbered
+        and (
+            _SECRET.search(spelled(column))
+            or any(map(_packs_secret, own))
+            or (_VALUE.search(spelled(column)) and naming - {column})
+        )
     }
 
 

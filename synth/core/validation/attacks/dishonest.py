@@ -205,6 +205,7 @@ class Snoop(Attacker):
     name = "snoop"
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
-        if len(scene.snooping) > AT_MOST and scene.task.gate("reads_only") is not None:
+        many = len(scene.snooping) > 2 * AT_MOST  # some rows show people of the task as well
+        if many and scene.task.gate("reads_only") is not None:
             moves: list[AttackMove] = [*scene.snooping, *scene.gold]
             yield Attack(self.name, f"reads about {len(scene.snooping)} others first", moves)
