@@ -124,9 +124,11 @@ def _held(
     db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable, *, whole: bool
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
-    holds each value. A column whose ``whole`` name is the target's noun has no amount either.
+    holds each value. A column whose ``whole`` name is the target's noun has no amount either, and
+    the key is not called after it: ``action`` is none of ``actionid``.
     """
     name = spelled(column.name)
+    whole = whole and (column.type == "TEXT" or name not in spelled(target.key[0]))
     ends = _AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
     if not (ends or (whole and _says_no_amount(column))):
         return None

@@ -113,8 +113,9 @@ def _is_long_code(column: ColumnShape) -> bool:
 
 
 def _is_bounded(column: ColumnShape) -> bool:
-    """True for a number that has decimals or an upper bound, or whose name is unreadable."""
-    return column.kind == "number" or column.high is not None or not column.name.isascii()
+    """True for a number with decimals or an upper bound over one, or with an unreadable name."""
+    above = column.high is not None and column.high > 1
+    return column.kind == "number" or above or not column.name.isascii()
 
 
 def _is_plural(column: ColumnShape) -> bool:
@@ -259,6 +260,8 @@ _RULES = (
         r"|max|min|high|low|most|least|limit"
         r"|km|kg)(?:_|$)",
     ),
+    _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
+    _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _is_plural),
     _Rule(
         "flag",
@@ -267,8 +270,6 @@ _RULES = (
         "",
         lambda column: column.distinct > 1 and _is_flag(column),
     ),
-    _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
-    _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
