@@ -20,6 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
+from envs.plugins import resolve
 
 POSTGRES = (
     "timezone = 'UTC'",
@@ -43,7 +44,9 @@ a server sets for other work would end a long reading, or cut its rows.
 
 
 def fix_settings(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:
-    """Give each session of the engine the settings of its dialect, before anything else runs."""
+    """Give each session of the engine the settings of its dialect, before anything else runs, and
+    end its waits for a server of PostgreSQL or MariaDB that is silent.
+    """
     settings = SETTINGS.get(engine.dialect.name, ())
 
     def on_connect(raw: Any, record: object) -> None:
@@ -54,6 +57,7 @@ def fix_settings(engine: sqlalchemy.Engine) -> sqlalchemy.Engine:
         raw.commit()  # or a rollback would take the settings back
 
     if settings:
+        event.listen(engine, "do_connect", _connect)
         event.listen(engine, "connect", on_connect)
     return engine
 
@@ -80,7 +84,7 @@ _CANNOT_CONNECT = 2003
 """PyMySQL's number of an error that ends a connect."""
 SILENCE_S = 900
 """Seconds that a read waits for a server's next byte: longer than the scripts of a template may run
-(:data:`envs.sandboxes.load_bounds.LOAD_S`). PyMySQL's own wait has no end.
+(:data:`envs.sandboxes.load_bounds.LOAD_S`). The drivers' own wait has no end.
 """
 _YEAR_S = 31_536_000
 _RECYCLE_S = 1_800
@@ -155,7 +159,7 @@ class DatabaseConnectionConfig:
             object.__setattr__(self, "driver", _SCHEMES[self.driver][0])
         problems = list(self._problems())
         if problems:
-            raise DatabaseConfigError("database: " + "; ".join(problems))
+            raise DatabaseConfigError("; ".join(problems))
 
     def _problems(self) -> Iterator[str]:
         structured = ("driver", "host", "port", "database", "username", "password_env_var")
@@ -262,22 +266,20 @@ def open_engine(
     url: sqlalchemy.URL, timeout_s: float | None = None, **options: Any
 ) -> sqlalchemy.Engine:
     """SQLAlchemy's engine, whose connects end after ``timeout_s`` also where the server accepts and
-    stays silent, and whose sessions write values alike (:mod:`envs.connection`).
+    stays silent, and whose sessions write values alike (:data:`SETTINGS`).
     """
-    engine = sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
-    fix_settings(engine)
-    if driver_of(url) == "mariadb":
-        bound_connects(engine)
-    return engine
+    return fix_settings(
+        sqlalchemy.create_engine(url, connect_args=connect_args(url, timeout_s), **options)
+    )
 
 
-def bound_connects(engine: sqlalchemy.Engine) -> None:
-    """End the connects of a PyMySQL engine after their timeout, whatever the server does."""
-    event.listen(engine, "do_connect", _connect_in_time)
-
-
-def _connect_in_time(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login."""
+def _connect(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login; psycopg
+    no wait after the login.
+    """
+    if dialect.name == "postgresql":
+        own = resolve("envs.sandboxes.postgres.wire:PostgresConnection")
+        return own.connect(*args, **kwargs)
     connection = dialect.loaded_dbapi.connect(**kwargs, defer_connect=True)
     connect_in_time(connection, connection.connect)
     return connection
@@ -394,5 +396,7 @@ def _scheme(name: str) -> tuple[Driver, str]:
 def _secret(field: str, variable: str) -> str:
     value = os.environ.get(variable)
     if not value:
-        raise DatabaseConfigError(f"{field}: the environment variable {variable} is not set")
+        raise DatabaseConfigError(
+            f"{field}: the environment variable {variable} is not set; export it, or name another"
+        )
     return value

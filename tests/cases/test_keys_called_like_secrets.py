@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
+from synth.ext.authoring.names import noun_of
 from synth.ext.authoring.reflect import reflect, secret_columns
 from synth.ext.authoring.source import Extract, from_files, from_url
 from synth.ext.authoring.toolset import tools_of
@@ -103,4 +104,4 @@ def test_a_table_of_this_name_becomes_a_world(name: str, tmp_path: Path):
         f"INSERT INTO {name} VALUES (1, 'one'), (2, 'two'), (3, 'three');"
     )
     made = make_world("w", from_files([file]), print, proves=False)
-    assert f"def get_{name}" in made.files["executors.py"]
+    assert f"def get_{noun_of(name).one}(" in made.files["executors.py"]

@@ -19,7 +19,7 @@ from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
 from sqlalchemy.exc import SQLAlchemyError
 
-from envs.connection import SILENCE_S, bound_connects
+from envs.connection import SILENCE_S
 from envs.plugins import resolve
 from envs.sandboxes.attached.access import (
     CONNECT_S,
@@ -79,11 +79,6 @@ class MariaDBAccess(Access):
         limits = {"connect_timeout": CONNECT_S, "read_timeout": SILENCE_S}
         limits = {key: limit for key, limit in limits.items() if key not in self.url.query}
         return {"connect_args": {**limits, **own}}
-
-    def engine(self) -> sqlalchemy.Engine:
-        engine = super().engine()
-        bound_connects(engine)
-        return engine
 
     def begin(self, raw: Any, timeout_ms: int | None) -> None:
         limit = limit_of(raw.get_server_info(), "statement_ms", timeout_ms or 0)

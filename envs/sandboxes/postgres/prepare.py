@@ -23,6 +23,7 @@ from envs.sandboxes.postgres.base_database import GROUP, PARAMETERS, furnish, pr
 from envs.sandboxes.postgres.schema import ask
 from envs.sandboxes.postgres.server import first_line
 from envs.sandboxes.postgres.template_objects import grant_loading
+from envs.sandboxes.postgres.wire import PostgresConnection
 
 _OWNER = f"{GROUP}_owner"
 """The account that the bounded functions act as."""
@@ -79,7 +80,9 @@ def _allow(admin: psycopg.Connection[tuple[object, ...]], role: str) -> None:
 
 
 def _connect(url: sqlalchemy.URL) -> psycopg.Connection[tuple[object, ...]]:
-    return psycopg.connect(**{**connect_args(url, 10), **driver_args(url)}, autocommit=True)
+    return PostgresConnection.connect(
+        **{**connect_args(url, 10), **driver_args(url)}, autocommit=True
+    )
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,6 +23,7 @@ from envs.connection import POSTGRES, connect_args, driver_args
 from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
+from envs.sandboxes.postgres.wire import PostgresConnection
 from envs.sandboxes.server.admin_session import (
     CONNECT_S,
     DROP_S,
@@ -124,6 +125,9 @@ class PostgresServer(AdminSession):
                     "the connection was lost for so long that another process has removed the"
                     " templates of this one"
                 )
+        except psycopg.OperationalError as error:
+            connection.close()
+            raise self.unreachable(first_line(error)) from None
         except BaseException:
             connection.close()
             raise
@@ -153,7 +157,7 @@ class PostgresServer(AdminSession):
 
         def connect() -> psycopg.Connection[Any]:
             try:
-                connection = psycopg.connect(**args, autocommit=True)
+                connection = PostgresConnection.connect(**args, autocommit=True)
                 connection.execute("; ".join(f"SET {setting}" for setting in POSTGRES).encode())
                 return connection
             except psycopg.Error as error:

@@ -108,5 +108,5 @@ def test_a_url_and_fields_exclude_each_other() -> None:
 
 def test_a_variable_that_is_not_set_is_named() -> None:
     given = from_dict(config("postgresql", password_env_var="NOT_SET_AT_ALL"))
-    with pytest.raises(OperatorError, match="environment variable NOT_SET_AT_ALL is not set"):
+    with pytest.raises(OperatorError, match="NOT_SET_AT_ALL is not set; export it, or"):
         configured_target(given.database)

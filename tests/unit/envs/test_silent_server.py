@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
+import sqlalchemy
 
 from envs import connection
 from envs.connection import DatabaseConnectionConfig, parse_url
@@ -25,9 +26,8 @@ from tests.servers import server
 LIMIT_S = 2  # psycopg waits two seconds at least
 
 
-def swallow_after(packets: int) -> socket.socket:
-    """A way to MariaDB's server that lets so many of a client's packets through."""
-    url = parse_url(server("mariadb"))
+def swallow_after(url: sqlalchemy.URL, packets: int) -> socket.socket:
+    """A way to the server that lets so many of a client's packets through."""
 
     def pass_on(source: socket.socket, to: socket.socket, most: float) -> None:
         with suppress(OSError):
@@ -41,7 +41,7 @@ def swallow_after(packets: int) -> socket.socket:
                 for way in ((one, other, packets), (other, one, math.inf)):
                     threading.Thread(target=pass_on, args=way, daemon=True).start()
 
-    place = (url.host, url.port or 3306)
+    place = (url.host, url.port or (3306 if url.drivername.startswith("mysql") else 5432))
     listening = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, daemon=True).start()
     return listening
@@ -65,7 +65,7 @@ CONNECTS: dict[str, Callable[[str], object]] = {
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     ("engine", "packets"),
-    [("postgresql", None), ("mariadb", None), *(("mariadb", packets) for packets in (2, 4, 9))],
+    [(engine, at) for engine in ("postgresql", "mariadb") for at in (None, 2, 4, 9)],
 )
 @pytest.mark.parametrize("connect", CONNECTS)
 def test_a_silent_server_is_given_up(
@@ -73,11 +73,13 @@ def test_a_silent_server_is_given_up(
 ) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", LIMIT_S)
     monkeypatch.setattr(attached, "SILENCE_S", LIMIT_S)
-    listening = swallow_after(packets) if packets else socket.create_server(("127.0.0.1", 0))
-    with listening:
-        url = (
-            f"{engine}://root@127.0.0.1:{listening.getsockname()[1]}/test?connect_timeout={LIMIT_S}"
-        )
-        monkeypatch.setenv("DSN", url)
+    url = parse_url(server(engine))
+    with (
+        swallow_after(url, packets) if packets else socket.create_server(("127.0.0.1", 0))
+    ) as listening:
+        url = url.set(host="127.0.0.1", port=listening.getsockname()[1], drivername=engine)
+        url = url.update_query_dict({"connect_timeout": str(LIMIT_S)})
+        dsn = url.render_as_string(hide_password=False)
+        monkeypatch.setenv("DSN", dsn)
         with pytest.raises(EnvsError, match=r"cannot (connect|read)|(?i:lost)|no login"):
-            CONNECTS[connect](url)
+            CONNECTS[connect](dsn)
