@@ -10,17 +10,18 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal, cast, get_args
 
 import sqlalchemy
 from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from envs.errors import DatabaseConfigError
-from envs.plugins import resolve
 
 POSTGRES = (
     "timezone = 'UTC'",
@@ -273,13 +274,49 @@ def open_engine(
     )
 
 
+def connect_postgres(psycopg: Any, *args: Any, **kwargs: Any) -> Any:
+    """A psycopg connection that ends, by its OperationalError, where the server says nothing for
+    :data:`SILENCE_S`: libpq bounds only the login.
+    """
+    return _heard(psycopg.Connection).connect(*args, **kwargs)
+
+
+@cache
+def _heard(base: type) -> Any:
+    return type("Connection", (_Heard, base), {})
+
+
+class _Heard:
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        return cast("Any", super()).wait(_hear(self, gen), *args, **kwargs)
+
+
+def _hear(connection: Any, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """Pass on what psycopg waits for, and what came: 0 where its short wait was in vain."""
+    heard = time.monotonic()
+    try:
+        wanted = next(gen)
+        while True:
+            if ready := (yield wanted):
+                heard = time.monotonic()
+            elif time.monotonic() - heard > SILENCE_S:
+                connection.pgconn.finish()
+                raise connection.OperationalError(
+                    f"the connection is lost: the server was silent for {SILENCE_S:g} s"
+                )
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        return end.value
+    finally:
+        gen.close()
+
+
 def _connect(dialect: Any, record: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """PyMySQL bounds the connect by its timeout, but neither the greeting nor the login; psycopg
     no wait after the login.
     """
     if dialect.name == "postgresql":
-        own = resolve("envs.sandboxes.postgres.wire:PostgresConnection")
-        return own.connect(*args, **kwargs)
+        return connect_postgres(dialect.loaded_dbapi, *args, **kwargs)
     connection = dialect.loaded_dbapi.connect(**kwargs, defer_connect=True)
     connect_in_time(connection, connection.connect)
     return connection

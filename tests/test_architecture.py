@@ -138,7 +138,6 @@ LAZY = {
         "synth/ext/exporters/exporting.py",
         "synth.ext.exporters.rendering.masks:TokenCount",
     ): "a tokenizer is an extra",
-    ("envs/connection.py", "envs.sandboxes.postgres.wire:PostgresConnection"): "an extra",
     ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
     ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.critic:criticise_on"): CRITIC,
     ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:criticise"): CRITIC,

@@ -16,14 +16,13 @@ from collections.abc import Sequence
 import psycopg
 import sqlalchemy
 
-from envs.connection import DatabaseConnectionConfig, connect_args, driver_args
+from envs.connection import DatabaseConnectionConfig, connect_args, connect_postgres, driver_args
 from envs.errors import DatabaseConfigError
 from envs.quoting import quoted
 from envs.sandboxes.postgres.base_database import GROUP, PARAMETERS, furnish, prepared_name
 from envs.sandboxes.postgres.schema import ask
 from envs.sandboxes.postgres.server import first_line
 from envs.sandboxes.postgres.template_objects import grant_loading
-from envs.sandboxes.postgres.wire import PostgresConnection
 
 _OWNER = f"{GROUP}_owner"
 """The account that the bounded functions act as."""
@@ -80,8 +79,8 @@ def _allow(admin: psycopg.Connection[tuple[object, ...]], role: str) -> None:
 
 
 def _connect(url: sqlalchemy.URL) -> psycopg.Connection[tuple[object, ...]]:
-    return PostgresConnection.connect(
-        **{**connect_args(url, 10), **driver_args(url)}, autocommit=True
+    return connect_postgres(
+        psycopg, **{**connect_args(url, 10), **driver_args(url)}, autocommit=True
     )
 
 

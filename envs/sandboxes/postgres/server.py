@@ -19,11 +19,10 @@ import psycopg
 import sqlalchemy
 from psycopg import errors
 
-from envs.connection import POSTGRES, connect_args, driver_args
+from envs.connection import POSTGRES, connect_args, connect_postgres, driver_args
 from envs.errors import DatabaseConfigError, NoRoomError, SandboxError
 from envs.sandboxes.postgres.base_database import GROUP, furnish, prepared_name
 from envs.sandboxes.postgres.session_pool import SPARE
-from envs.sandboxes.postgres.wire import PostgresConnection
 from envs.sandboxes.server.admin_session import (
     CONNECT_S,
     DROP_S,
@@ -157,7 +156,7 @@ class PostgresServer(AdminSession):
 
         def connect() -> psycopg.Connection[Any]:
             try:
-                connection = PostgresConnection.connect(**args, autocommit=True)
+                connection = connect_postgres(psycopg, **args, autocommit=True)
                 connection.execute("; ".join(f"SET {setting}" for setting in POSTGRES).encode())
                 return connection
             except psycopg.Error as error:
