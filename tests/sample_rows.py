@@ -347,3 +347,18 @@ def write_run(
         if status != "interrupted":
             writer.seal(status)
     return path
+
+
+def actions_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the agent of a row did, as actions of an OpenEnv client."""
+    actions: list[dict[str, Any]] = []
+    for message in row["messages"]:
+        if message["role"] != "assistant":
+            continue
+        calls = [call["function"] for call in message.get("tool_calls") or ()]
+        actions += [
+            {"text": "", "tool": call["name"], "arguments": call["arguments"]} for call in calls
+        ]
+        if not calls:
+            actions.append({"text": message["content"]})
+    return actions

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.documents import ROOT
 from tests.e2e import chromium
 
 
@@ -18,3 +21,10 @@ def browser() -> Iterator[Any]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """A copy of the library."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(ROOT / "examples" / "library", tmp_path / "library", ignore=ignored)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import shutil
 import signal
 import subprocess
@@ -14,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from aiohttp import web
 
 from synth.__main__ import main
 from synth.core.types.events import Usage
 from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
+from tests.e2e.author_command import Command
 from tests.e2e.expert_endpoint import endpoint
 
 pytestmark = pytest.mark.slow
@@ -121,35 +120,8 @@ class Author:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Path:
-    shutil.copytree(LIBRARY, tmp_path / "library", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "library"
-
-
-class Command:
-    """`synth draft` of a world, with the answers of a model."""
-
-    def __init__(self, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.world, self._capsys = world, capsys
-        self.code = 0
-
-    def __call__(self, author: Author, *words: str) -> dict[str, Any]:
-        """The report; ``code`` is the exit code afterwards."""
-        with endpoint(author, author.fault) as url:
-            line = ["draft", str(self.world), "--model", "expert", "--base-url", url, "--json"]
-            self.code = main([*line, *words, "model.max_retries=0"])
-        shown = self._capsys.readouterr()
-        return json.loads(shown.out) if shown.out else {"error": shown.err}
-
-    @property
-    def families(self) -> dict[str, Any]:
-        found = yaml.safe_load((self.world / "tasks.yaml").read_text("utf-8"))["families"]
-        return {family["id"]: family for family in found}
-
-
-@pytest.fixture
 def draft(world: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(world, capsys)
+    return Command("draft", world, capsys)
 
 
 def test_what_proves_itself_is_added_and_the_rest_is_left_out_with_its_cause(draft: Command):

@@ -15,6 +15,7 @@ import pytest
 from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
 from tests.e2e.isolated import make_environment
+from tests.sample_rows import actions_of
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -27,16 +28,7 @@ def test_both_clients_earn_the_reward_of_a_recorded_expert(tmp_path: Path):
         *("run", "env=library", "tasks.count=1", "runtime=inline", "output.dir=run"), cwd=tmp_path
     )
     [row] = Dataset.open(tmp_path / "run").rows()
-    actions: list[dict[str, object]] = []
-    for message in row["messages"]:
-        if message["role"] != "assistant":
-            continue
-        calls = [call["function"] for call in message.get("tool_calls") or ()]
-        actions += [
-            {"text": "", "tool": call["name"], "arguments": call["arguments"]} for call in calls
-        ]
-        if not calls:
-            actions.append({"text": message["content"]})
+    actions = actions_of(row)
     (tmp_path / "actions.json").write_text(json.dumps(actions))
     serving = subprocess.Popen(
         [sys.executable, "-m", "synth", "serve-env", "library", "--count", "1", "--json"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 from synth.__main__ import main
 from synth.core.dataset.reader import Dataset
 from synth.model import Completion
+from tests.e2e.author_command import Command
 from tests.e2e.expert_endpoint import endpoint
 from tests.rephrasing_endpoint import Writer, answer, says
 from tests.unit import talking_world
@@ -30,39 +30,8 @@ RENEW = "Renew all that {name} has on loan, until {until} please."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Path:
-    shutil.copytree(LIBRARY, tmp_path / "library", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "library"
-
-
-class Command:
-    """`synth rephrase` of a world, with the answers of a model."""
-
-    def __init__(self, world: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.world, self._capsys = world, capsys
-        self.code = 0
-
-    def __call__(self, writer: Writer, *words: str) -> dict[str, Any]:
-        """The report; ``code`` is the exit code afterwards."""
-        with endpoint(writer, writer.fault) as url:
-            line = ["rephrase", str(self.world), "--model", "expert", "--base-url", url, "--json"]
-            self.code = main([*line, *words, "model.max_retries=0"])
-        shown = self._capsys.readouterr()
-        return json.loads(shown.out) if shown.out else {"error": shown.err}
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        file = self.world / "phrasings.jsonl"
-        return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-
-    @property
-    def requests(self) -> list[str]:
-        return [line["texts"]["says"] for line in self.lines]
-
-
-@pytest.fixture
 def rephrase(world: Path, capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(world, capsys)
+    return Command("rephrase", world, capsys)
 
 
 GOOD = "{title} is what {name} wants to read next, so put it on that card."
@@ -95,7 +64,7 @@ def test_what_is_wrong_goes_back_and_the_yield_is_counted(rephrase: Command):
 
 def test_texts_of_a_user_who_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Replies and consents have other words too; a case that declines keeps its own."""
-    rephrase = Command(talking_world.make(tmp_path / "desk"), capsys)
+    rephrase = Command("rephrase", talking_world.make(tmp_path / "desk"), capsys)
     fine = {"knows.day": "Best would be {day}.", "knows.colour": "I like all but red.",
             "agrees.0": "Yes, do that."}  # fmt: skip
     told = says("I want {name} planned, please.", **{**fine, "knows.day": "Some day in spring."})

@@ -19,25 +19,11 @@ from synth.model import Completion
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.isolated import make_environment
+from tests.sample_rows import actions_of
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 TASKS = 3
-
-
-def actions_of(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the agent of a row did, as actions of an OpenEnv client."""
-    actions: list[dict[str, Any]] = []
-    for message in row["messages"]:
-        if message["role"] != "assistant":
-            continue
-        calls = [call["function"] for call in message.get("tool_calls") or ()]
-        actions += [
-            {"text": "", "tool": call["name"], "arguments": call["arguments"]} for call in calls
-        ]
-        if not calls:
-            actions.append({"text": message["content"]})
-    return actions
 
 
 class Player:

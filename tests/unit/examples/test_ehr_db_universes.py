@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from envs.world.loader import World, load_world
+from envs.world.loader import World
 from synth.core.tasks.families import FamilyTasks
 from tests.unit.examples.alive import plain_database
 from tests.unit.examples.test_ehr_db import FOLDER, INCOHERENT
@@ -41,11 +41,6 @@ from envs.world.loader import load_world
 rows = [(row.table, list(row.values.items())) for row in load_world(sys.argv[1]).seed_rows(3)]
 print(hashlib.sha256(repr(rows).encode()).hexdigest())
 """
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return load_world(FOLDER)
 
 
 @pytest.fixture(scope="module")

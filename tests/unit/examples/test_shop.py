@@ -13,22 +13,11 @@ import pytest
 
 from envs.sandboxes.base import Template
 from envs.types import Pins, RowChange
-from envs.world.loader import World, load_world
+from envs.world.loader import World
 from tests.unit.examples.alive import Alive, plain_database
 
 FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 NOW = "2026-03-02T11:30:00"
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return load_world(FOLDER)
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template("sqlite") as made:
-        yield made
 
 
 class Desk(Alive):

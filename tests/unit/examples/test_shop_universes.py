@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from envs.world.loader import World, load_world
+from envs.world.loader import World
 from tests.unit.examples.alive import plain_database
 
 pytestmark = pytest.mark.slow
@@ -98,11 +98,6 @@ INCOHERENT = {
 }
 
 FAMILIES = yaml.safe_load((FOLDER / "tasks.yaml").read_text("utf-8"))["families"]
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return load_world(FOLDER)
 
 
 @pytest.fixture(scope="module")

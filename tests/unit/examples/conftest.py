@@ -1,0 +1,23 @@
+"""The world of a module's ``FOLDER``, and its database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from envs.sandboxes.base import Template
+from envs.world.loader import World, load_world
+
+
+@pytest.fixture(scope="module")
+def world(request: pytest.FixtureRequest) -> World:
+    folder: Path = request.module.FOLDER
+    return load_world(folder)
+
+
+@pytest.fixture(scope="module")
+def template(world: World) -> Iterator[Template]:
+    with world.template("sqlite") as made:
+        yield made
