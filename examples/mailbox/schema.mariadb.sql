@@ -1,0 +1,9 @@
+-- For MariaDB and MySQL: schema.sql, and keys that the database hands out.
+
+source schema.sql
+
+SET foreign_key_checks = 0; -- columns that foreign keys point at cannot be modified otherwise
+ALTER TABLE contacts MODIFY contact_id INTEGER NOT NULL AUTO_INCREMENT;
+ALTER TABLE threads  MODIFY thread_id  INTEGER NOT NULL AUTO_INCREMENT;
+ALTER TABLE mails    MODIFY mail_id    INTEGER NOT NULL AUTO_INCREMENT;
+SET foreign_key_checks = 1;
