@@ -186,9 +186,12 @@ class Named:
         words = {self.table.parameter(one): f"{{{name}}}" for one, name in self.slots.items()}
         return {str(self.tools.find): words}
 
-    def read(self) -> list[Step]:
-        """Steps of gold that look at the row before it is changed."""
-        return self.find() or [{str(self.tools.get): self.key_arguments()}]
+    def read(self, column: str = "") -> list[Step]:
+        """Steps of gold that look at the row, and at this column of it, before it is changed."""
+        found = self.find()
+        if found and column in {"", *self.table.found}:
+            return found
+        return [*found, {str(self.tools.get): self.key_arguments()}]
 
     def look(self, save: Mapping[str, ColumnShape]) -> list[Step]:
         """Steps of gold that read these columns, by what finds the row if it shows them."""

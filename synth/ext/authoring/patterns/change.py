@@ -75,7 +75,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
     words = f"the {column.words} of {row.words}"
     more: dict[str, object] = {}
-    steps: list[Step] = [*row.read()]
+    steps: list[Step] = row.read(column.name)
     if asks:
         steps.append(
             {
@@ -137,7 +137,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             f"{row.words} should be marked as {column.mark} from now on.",
         ],
         [
-            *row.read(),
+            *row.read(column.name),
             row.update({column.parameter: column.yes}),
             {"say": [f"Done: {row.words} is now marked as {column.mark}."]},
         ],
@@ -191,7 +191,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
             f"The {role} of {row.words} should be {parent.value} from now on.",
         ],
         [
-            *row.read(),
+            *row.read(link.column),
             *parent.find(),
             row.update({table.parameter(link.column): parent.reference(link.target)}),
             {"say": [f"Done: the {role} of {row.words} is now {parent.value}."]},

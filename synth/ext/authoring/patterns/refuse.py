@@ -17,7 +17,7 @@ from synth.ext.authoring.patterns.base import (
     placed,
 )
 from synth.ext.authoring.patterns.change import columns_to_change, new_value
-from synth.ext.authoring.shape import ColumnShape
+from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.toolset import closed
 
 
@@ -52,7 +52,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
             f"{words} should be {{new_value}}. Can you see to that?",
         ],
         [
-            *row.read(),
+            *row.read(column.name),
             {
                 "fine": [
                     call,
@@ -75,20 +75,25 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
 
 def refuse_state(sketch: Sketch) -> Iterator[Draft]:
     """Change a row, or refuse because its state closes it."""
-    for table in sketch.tables:
-        row, found = Named(sketch.tools[table.name]), closed(table)
-        if found is None or not nameable(row.tools) or None in (row.tools.get, row.tools.update):
-            continue
-        others = [
-            table.column(name)
-            for name in row.tools.updates
-            if table.column(name).role == "quantity" and not sketch.needs_consent(table, name)
-        ]
-        if others:
-            value, _, limits = new_value(row, others[0])
-            yield _refuse_state(row, found, others[0], value, limits)
-        elif not (sketch.needs_consent(table, found[0].name) or placed(table, found[0].name)):
-            yield _refuse_status(row, found)
+    found = (_refuse_closed(sketch, table) for table in sketch.tables)
+    yield from islice(filter(None, found), 6)
+
+
+def _refuse_closed(sketch: Sketch, table: TableShape) -> Draft | None:
+    row, found = Named(sketch.tools[table.name]), closed(table)
+    if found is None or not nameable(row.tools) or None in (row.tools.get, row.tools.update):
+        return None
+    others = [
+        table.column(name)
+        for name in row.tools.updates
+        if table.column(name).role == "quantity" and not sketch.needs_consent(table, name)
+    ]
+    if others:
+        value, _, limits = new_value(row, others[0])
+        return _refuse_state(row, found, others[0], value, limits)
+    if sketch.needs_consent(table, found[0].name) or placed(table, found[0].name):
+        return None
+    return _refuse_status(row, found)
 
 
 def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draft:

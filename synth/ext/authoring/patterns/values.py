@@ -104,12 +104,21 @@ _LAST_DIGITS = re.compile(r"[\d#]+(?=[^\d#]*$)")
 
 
 def _codes(form: Form, draw: random.Random) -> list[str]:
-    """Codes of a form with other last digits than it has, so that no universe has them too."""
-    wide = {_LAST_DIGITS.sub(lambda run: "#" * len(run[0]), one): 1 for one in form.weights}
+    """Codes of a form with other last digits than it has, or with one more where it has any, so
+    that no universe has them too.
+    """
     letters = {"#": r"\d", "@": "[A-Z]", "%": "[a-z]"}
     known = "|".join("".join(letters.get(c, re.escape(c)) for c in one) for one in form.weights)
-    made = [Form(wide).draw(Draw(draw, 0, {}, [])) for _ in range(40 * COUNT)]
-    return [one for one in made if not re.fullmatch(known, one)] or made
+    made = list[str]()
+    for more in ("", "1"):
+        wide = {
+            _LAST_DIGITS.sub(lambda run, more=more: more + "#" * len(run[0]), one): 1
+            for one in form.weights
+        }
+        made = [Form(wide).draw(Draw(draw, 0, {}, [])) for _ in range(40 * COUNT)]
+        if fresh := [one for one in made if not re.fullmatch(known, one)]:
+            return fresh
+    return made
 
 
 def is_kind(table: TableShape, column: ColumnShape) -> bool:
