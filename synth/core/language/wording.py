@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011", "''\"\"-", "\u00ad\u200b")
+_PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011\u2212", "''\"\"--", "\u00ad\u200b")
 MONEY = {
     "$": "$",
     "usd": "$",
