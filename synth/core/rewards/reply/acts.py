@@ -209,7 +209,7 @@ class ActClaims:
         self, sentence: AgentSentence, claims: Sequence[_Claim]
     ) -> Iterator[ReplyFinding]:
         """Things, records and amounts other than the calls were about."""
-        yield from self._other_number(sentence, self._streets)
+        yield from self._other_number(sentence)
         for claim in claims:
             if other := self._other_thing(claim):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no such call was about {other}")
@@ -407,19 +407,13 @@ class ActClaims:
         named = [item for item in named if item.lstrip("#") in self._keys]
         if named and not any(map(self.made.holds, named)):
             yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
-        else:
-            yield from self._other_number(sentence, self._numbered)
 
-    def _other_number(
-        self, sentence: AgentSentence, numbers: Mapping[str, set[str]]
-    ) -> Iterator[ReplyFinding]:
-        """A number behind a noun, of which the calls have another."""
+    def _other_number(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
+        """A house number of a street, of which the calls have another."""
         for found in _RECORD.finditer(sentence.text):
             noun, number = found["noun"], found["number"]
-            own = numbers.get(stem(noun), set())
-            if not own or number in own | self._others(noun):
-                continue
-            if not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
+            own = self._streets.get(stem(noun), {number})
+            if number not in own and not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
                 why = f"the calls were about {noun} {', '.join(sorted(own))}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
@@ -432,29 +426,11 @@ class ActClaims:
         )
 
     @cached_property
-    def _numbered(self) -> dict[str, set[str]]:
-        """The numbers of the records that the calls were about, by the noun of their argument."""
-        out: dict[str, set[str]] = {}
-        for call in self.calls:
-            for name, value in (call.arguments or {}).items():
-                noun, _, kind = name.lower().rpartition("_")
-                if kind in {"id", "no", "number"} and str(value).isdigit():
-                    out.setdefault(stem(noun.rpartition("_")[2]), set()).add(str(value))
-        return out
-
-    @cached_property
     def _streets(self) -> Mapping[str, set[str]]:
         """The house numbers in the arguments of the calls, by their street."""
         values = (value for call in self.calls for value in (call.arguments or {}).values())
         places = (_RECORD.fullmatch(fold(value)) for value in values if isinstance(value, str))
         return {stem(place["noun"]): {place["number"]} for place in places if place}
-
-    def _others(self, noun: str) -> set[str]:
-        """The numbers under the same noun in what the calls changed, and those they returned."""
-        changes = [change.to_json() for call in self.calls for change in call.changes]
-        results = [call.result.payload() for call in self.calls if call.result]
-        kept = {str(value) for name, value in named_values(changes) if noun in name.lower()}
-        return kept | set(map(str, Material((), results).numbers))
 
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
@@ -510,7 +486,7 @@ class ActClaims:
 
     def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
-        for value in values_in(sentence.raw):
+        for value in values_in(sentence.text):
             if value.kind == "date" and not any(
                 same_day(day, other) or same_day(other, day)
                 for reading in value.readings

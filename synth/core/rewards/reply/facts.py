@@ -343,14 +343,14 @@ def beside_another_row(
     said: Sequence[str], facts: Sequence[Fact], calls: Sequence[CallRecord]
 ) -> Iterator[ReplyFinding]:
     """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
-    63 went to the card, and 50 to the gift card. What several calls of a tool looked up are rows.
+    63 went to the card, and 50 to the gift card.
     A number without decimals is an amount only in a column with two that are due.
     """
     due = {str(form) for fact in facts for form in fact.forms if _NUMBER.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
     results = [call.result.payload() for call in calls if call.result is not None]
-    for by_name in (*_by_name(results), *_looked_up(calls)) if amounts else ():
+    for by_name in _by_name(results) if amounts else ():
         compared = _compared(due, [*by_name.values()])
         for clause, values in amounts:
             yield from _of_another(clause, sorted(compared.intersection(values)), by_name)
@@ -360,21 +360,6 @@ def _compared(due: set[str], rows: Sequence[Mapping[str, Any]]) -> set[str]:
     """The due values that have cents, or stand in a column with another one."""
     columns = [{str(row.get(name)) for row in rows} & due for name in rows[0]]
     return {*filter(_CENTS.fullmatch, due)}.union(*(one for one in columns if len(one) > 1))
-
-
-def _looked_up(calls: Sequence[CallRecord]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    """The results of each tool that was called with one argument, by what it asked for: "item 29"
-    for ``get_invoice_item(29)``.
-    """
-    found = dict[str, dict[str, Mapping[str, Any]]]()
-    for call in calls:
-        asked = [*(call.arguments or {}).values()]
-        row = call.result.payload() if call.result is not None and call.read_only else None
-        if len(asked) == 1 and isinstance(row, Mapping):
-            noun = f"{call.name.rpartition('_')[2]} " if isinstance(asked[0], int) else ""
-            rows = found.setdefault(call.name, {})
-            rows[f"{noun}{asked[0]}"] = cast("Mapping[str, Any]", row)
-    yield from (rows for rows in found.values() if len(rows) > 1)
 
 
 def _by_name(results: Sequence[Any]) -> Iterator[Mapping[str, Mapping[str, Any]]]:

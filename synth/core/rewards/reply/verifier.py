@@ -80,9 +80,8 @@ def _notes_on(sentence: AgentSentence, given: Material | None) -> Iterator[Reply
         yield ReplyFinding(PROMISE, words)
     if not _RULE.isdisjoint(sentence.stems):
         yield ReplyFinding(RULE, words)
-    for value in values_in(sentence.text):
-        large = value.unit in MEASURES or len(value.text) > 2
-        if large and given is not None and given.lacks(value):
+    for value in () if given is None else values_in(sentence.text):
+        if (value.unit in MEASURES or len(value.text) > 2) and given and given.lacks(value):
             yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
 
 
