@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,236 +43,51 @@ INSERT INTO rulings VALUES (1, 1, 'First.'), (2, 1, 'Second.'), (3, 3, '100% sur
 """
 DATABASES = {"california_schools": SCHOOLS, "formula_1": RACES, "card_games": CARDS}
 
-SIMPLE, MODERATE, CHALLENGING = "simple", "moderate", "challenging"
 
-# (db_id, question, evidence, SQL, difficulty)
-ASKED: list[tuple[str, str, str, str, str | None]] = [
-    (
-        "california_schools",
-        "How many schools are in Fresno?",
-        "",
-        "SELECT COUNT(*) FROM schools WHERE County = 'Fresno'",
-        SIMPLE,
-    ),
-    (
-        "california_schools",
-        "List the names of the schools in Alameda.",
-        "",
-        "SELECT `School Name` FROM schools WHERE County = 'Alameda'",
-        SIMPLE,
-    ),
-    (
-        "california_schools",
-        "What is the highest eligible free rate in Fresno?",
-        "rate = Percent (%) Eligible Free (K-12)",
-        (
-            "SELECT `Percent (%) Eligible Free (K-12)` FROM frpm WHERE CDSCode IN (SELECT CDSCode FROM"
-            " schools WHERE County = 'Fresno') ORDER BY `Percent (%)"
-            " Eligible Free (K-12)` DESC LIMIT 1"
-        ),
-        SIMPLE,
-    ),
-    (
-        "california_schools",
-        "Which schools are virtual?",
-        "virtual means Virtual = 'F'",
-        "SELECT T1.`School Name` FROM schools AS T1 WHERE T1.Virtual = 'F'",
-        None,
-    ),
-    (
-        "california_schools",
-        "Average enrollment per county.",
-        "enrollment = Enrollment (K-12)",
-        "SELECT County, AVG(`Enrollment (K-12)`) FROM schools GROUP BY County",
-        MODERATE,
-    ),
-    (
-        "california_schools",
-        "Meals per enrolled pupil of the school Alder?",
-        "Meals / Enrollment (K-12)",
-        (
-            "SELECT T2.Meals / T1.`Enrollment (K-12)` FROM schools AS T1 INNER JOIN frpm AS T2 ON"
-            " T1.CDSCode = T2.CDSCode WHERE T1.`School Name` = 'Alder'"
-        ),
-        MODERATE,
-    ),
-    (
-        "california_schools",
-        "Which school has no meal data at all?",
-        "",
-        (
-            "SELECT T1.`School Name` FROM schools T1 LEFT JOIN frpm T2 ON T1.CDSCode = T2.CDSCode"
-            " WHERE T2.CDSCode IS NULL"
-        ),
-        MODERATE,
-    ),
-    (
-        "california_schools",
-        "Percentage of virtual schools?",
-        "percentage = virtual / all * 100",
-        "SELECT CAST(SUM(IIF(Virtual = 'F', 1, 0)) AS REAL) * 100 / COUNT(CDSCode) FROM schools",
-        CHALLENGING,
-    ),
-    (
-        "california_schools",
-        "Name {one} county with more than 2 schools, in words like {this}.",
-        "",
-        "SELECT County FROM schools GROUP BY County HAVING COUNT(*) > 2",
-        MODERATE,
-    ),
-    (
-        "california_schools",
-        "Is the name Doña Ana known? Its county, please.",
-        "",
-        "SELECT County FROM schools WHERE `School Name` = 'Doña Ana'",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Who are the British drivers?",
-        "British: nationality = 'British'",
-        "SELECT surname FROM drivers WHERE nationality = 'British'",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Points of Hamm over all races.",
-        "",
-        (
-            "SELECT SUM(T2.points) FROM drivers AS T1 INNER JOIN results AS T2 ON T1.driverId ="
-            " T2.driverId WHERE T1.surname = 'Hamm'"
-        ),
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Which drivers won a race in 2009?",
-        "won: order = 1",
-        (
-            "SELECT DISTINCT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId"
-            " JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2009 AND T2.`order` = 1"
-        ),
-        MODERATE,
-    ),
-    (
-        "formula_1",
-        "How many races were there in each year?",
-        "",
-        "SELECT year, COUNT(raceId) FROM races GROUP BY year",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Winning time of Grand Prix B of 2008?",
-        "",
-        (
-            "SELECT T1.time FROM results T1 JOIN races T2 ON T1.raceId = T2.raceId WHERE T2.year ="
-            " 2008 AND T2.name = 'Grand Prix B' AND T1.`order` = 1"
-        ),
-        MODERATE,
-    ),
-    (
-        "formula_1",
-        "Drivers born after 1984?",
-        "born after 1984: STRFTIME('%Y', dob) > '1984'",
-        "SELECT surname FROM drivers WHERE STRFTIME('%Y', dob) > '1984'",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Who scored most points in 2008?",
-        "",
-        (
-            "SELECT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races"
-            " T3 ON T3.raceId = T2.raceId WHERE T3.year = 2008 GROUP BY T1.driverId ORDER BY"
-            " SUM(T2.points) DESC, T1.surname LIMIT 1"
-        ),
-        CHALLENGING,
-    ),
-    (
-        "formula_1",
-        "How many results have no time?",
-        "",
-        "SELECT COUNT(*) FROM results WHERE time IS NULL",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Driver with an unknown birthday?",
-        "",
-        "SELECT surname FROM drivers WHERE dob IS NULL",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "Nationality of O'Dell?",
-        "",
-        'SELECT nationality FROM drivers WHERE surname = "O\'Dell"',
-        None,
-    ),
-    (
-        "card_games",
-        "How many rulings does Ancestor's Chosen have?",
-        "",
-        (
-            "SELECT COUNT(*) FROM rulings WHERE card = (SELECT id FROM cards WHERE name = 'Ancestor''s"
-            " Chosen')"
-        ),
-        SIMPLE,
-    ),
-    (
-        "card_games",
-        "Names of the rare cards, each once.",
-        "",
-        "SELECT DISTINCT name FROM rare_cards",
-        SIMPLE,
-    ),
-    (
-        "card_games",
-        "What does the ruling of Aven say?",
-        "",
-        "SELECT T2.text FROM cards T1 JOIN rulings T2 ON T2.card = T1.id WHERE T1.name = 'Aven'",
-        SIMPLE,
-    ),
-    (
-        "card_games",
-        "Average mana of promo cards and of the others?",
-        "promo: isPromo = 1",
-        "SELECT isPromo, AVG(mana) FROM cards GROUP BY isPromo",
-        MODERATE,
-    ),
-    (
-        "card_games",
-        "Which cards have no ruling?",
-        "",
-        "SELECT name FROM cards WHERE id NOT IN (SELECT card FROM rulings)",
-        MODERATE,
-    ),
-    (
-        "card_games",
-        "Which card has the highest mana?",
-        "",
-        "SELECT name FROM cards ORDER BY mana DESC LIMIT 1",
-        SIMPLE,
-    ),
+def _rows(text: str) -> Iterator[tuple[str, str, str, str, str | None]]:
+    """The questions of a table: database, question, evidence, SQL, difficulty."""
+    for line in text.strip().splitlines():
+        database, question, evidence, sql, difficulty = line.split(" | ")
+        yield database, question, evidence, sql, None if difficulty == "-" else difficulty
+
+
+ASKED = [
+    *_rows("""
+california_schools | How many schools are in Fresno? |  | SELECT COUNT(*) FROM schools WHERE County = 'Fresno' | simple
+california_schools | List the names of the schools in Alameda. |  | SELECT `School Name` FROM schools WHERE County = 'Alameda' | simple
+california_schools | What is the highest eligible free rate in Fresno? | rate = Percent (%) Eligible Free (K-12) | SELECT `Percent (%) Eligible Free (K-12)` FROM frpm WHERE CDSCode IN (SELECT CDSCode FROM schools WHERE County = 'Fresno') ORDER BY `Percent (%) Eligible Free (K-12)` DESC LIMIT 1 | simple
+california_schools | Which schools are virtual? | virtual means Virtual = 'F' | SELECT T1.`School Name` FROM schools AS T1 WHERE T1.Virtual = 'F' | -
+california_schools | Average enrollment per county. | enrollment = Enrollment (K-12) | SELECT County, AVG(`Enrollment (K-12)`) FROM schools GROUP BY County | moderate
+california_schools | Meals per enrolled pupil of the school Alder? | Meals / Enrollment (K-12) | SELECT T2.Meals / T1.`Enrollment (K-12)` FROM schools AS T1 INNER JOIN frpm AS T2 ON T1.CDSCode = T2.CDSCode WHERE T1.`School Name` = 'Alder' | moderate
+california_schools | Which school has no meal data at all? |  | SELECT T1.`School Name` FROM schools T1 LEFT JOIN frpm T2 ON T1.CDSCode = T2.CDSCode WHERE T2.CDSCode IS NULL | moderate
+california_schools | Percentage of virtual schools? | percentage = virtual / all * 100 | SELECT CAST(SUM(IIF(Virtual = 'F', 1, 0)) AS REAL) * 100 / COUNT(CDSCode) FROM schools | challenging
+california_schools | Name {one} county with more than 2 schools, in words like {this}. |  | SELECT County FROM schools GROUP BY County HAVING COUNT(*) > 2 | moderate
+california_schools | Is the name Doña Ana known? Its county, please. |  | SELECT County FROM schools WHERE `School Name` = 'Doña Ana' | simple
+formula_1 | Who are the British drivers? | British: nationality = 'British' | SELECT surname FROM drivers WHERE nationality = 'British' | simple
+formula_1 | Points of Hamm over all races. |  | SELECT SUM(T2.points) FROM drivers AS T1 INNER JOIN results AS T2 ON T1.driverId = T2.driverId WHERE T1.surname = 'Hamm' | simple
+formula_1 | Which drivers won a race in 2009? | won: order = 1 | SELECT DISTINCT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2009 AND T2.`order` = 1 | moderate
+formula_1 | How many races were there in each year? |  | SELECT year, COUNT(raceId) FROM races GROUP BY year | simple
+formula_1 | Winning time of Grand Prix B of 2008? |  | SELECT T1.time FROM results T1 JOIN races T2 ON T1.raceId = T2.raceId WHERE T2.year = 2008 AND T2.name = 'Grand Prix B' AND T1.`order` = 1 | moderate
+formula_1 | Drivers born after 1984? | born after 1984: STRFTIME('%Y', dob) > '1984' | SELECT surname FROM drivers WHERE STRFTIME('%Y', dob) > '1984' | simple
+formula_1 | Who scored most points in 2008? |  | SELECT T1.surname FROM drivers T1 JOIN results T2 ON T1.driverId = T2.driverId JOIN races T3 ON T3.raceId = T2.raceId WHERE T3.year = 2008 GROUP BY T1.driverId ORDER BY SUM(T2.points) DESC, T1.surname LIMIT 1 | challenging
+formula_1 | How many results have no time? |  | SELECT COUNT(*) FROM results WHERE time IS NULL | simple
+formula_1 | Driver with an unknown birthday? |  | SELECT surname FROM drivers WHERE dob IS NULL | simple
+formula_1 | Nationality of O'Dell? |  | SELECT nationality FROM drivers WHERE surname = "O'Dell" | -
+card_games | How many rulings does Ancestor's Chosen have? |  | SELECT COUNT(*) FROM rulings WHERE card = (SELECT id FROM cards WHERE name = 'Ancestor''s Chosen') | simple
+card_games | Names of the rare cards, each once. |  | SELECT DISTINCT name FROM rare_cards | simple
+card_games | What does the ruling of Aven say? |  | SELECT T2.text FROM cards T1 JOIN rulings T2 ON T2.card = T1.id WHERE T1.name = 'Aven' | simple
+card_games | Average mana of promo cards and of the others? | promo: isPromo = 1 | SELECT isPromo, AVG(mana) FROM cards GROUP BY isPromo | moderate
+card_games | Which cards have no ruling? |  | SELECT name FROM cards WHERE id NOT IN (SELECT card FROM rulings) | moderate
+card_games | Which card has the highest mana? |  | SELECT name FROM cards ORDER BY mana DESC LIMIT 1 | simple
+""")
 ]
-BROKEN: list[tuple[str, str, str, str, str | None]] = [
-    ("card_games", "Any card?", "", "SELECT name FROM cards LIMIT 1", SIMPLE),
-    ("card_games", "Cards of the set X?", "", "SELECT name FROM cards WHERE setCode = 'X'", SIMPLE),
-    (
-        "formula_1",
-        "Drivers from Peru?",
-        "",
-        "SELECT surname FROM drivers WHERE nationality = 'Peruvian'",
-        SIMPLE,
-    ),
-    (
-        "formula_1",
-        "A driver by lot?",
-        "",
-        "SELECT surname FROM drivers ORDER BY RANDOM() LIMIT 1",
-        SIMPLE,
-    ),
+BROKEN = [
+    *_rows("""
+card_games | Any card? |  | SELECT name FROM cards LIMIT 1 | simple
+card_games | Cards of the set X? |  | SELECT name FROM cards WHERE setCode = 'X' | simple
+formula_1 | Drivers from Peru? |  | SELECT surname FROM drivers WHERE nationality = 'Peruvian' | simple
+formula_1 | A driver by lot? |  | SELECT surname FROM drivers ORDER BY RANDOM() LIMIT 1 | simple
+""")
 ]
 """What no query can be measured by: any row, a column that is not there, nothing found, dice."""
 

@@ -20,6 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
 
+from synth.core.foundation.entry_files import raw_entries
 from synth.errors import OperatorError
 
 FORMS = (
@@ -75,77 +76,61 @@ class Entry:
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
 
+class Kind(StrEnum):
+    """A kind of mistake in a list, as reports count it."""
+
+    UNREADABLE = "cannot be read"
+    DUPLICATE_ID = "has the id of another task"
+    UNKNOWN_TOOL = "calls an unknown tool"
+    WRONG_ARGUMENTS = "calls a tool with wrong arguments"
+    FAILS_ON_DATA = "makes a call that fails on the data"
+    UNKNOWABLE_VALUE = "uses a value that nobody could know"
+    NO_CHANGE = "makes a write that changes nothing"
+    UNSUPPORTED_OUTPUT = "expects an output that no row supports"
+    NOTHING_TO_JUDGE = "has nothing to judge"
+    HALF_DONE = "does a part of what its user names"
+    OTHER_GOLD = "expects something else than a task of the same words"
+    NOT_PROVED = "does not prove itself"
+    WRONG_AGENT_WINS = "lets a lazy or wrong agent win"
+    HONEST_AGENT_LOSES = "lets an honest agent lose"
+
+
+class Refused(Exception):
+    """An entry that cannot become a task."""
+
+    def __init__(self, kind: Kind, reason: str) -> None:
+        super().__init__(kind, reason)
+        self.kind, self.reason = kind, reason
+
+
 @dataclass(frozen=True)
-class Unreadable:
-    """An entry that is in neither form, with the reason."""
+class LeftOut:
+    """A task of a list that is left out, and the reason."""
 
     id: str
+    kind: Kind
     reason: str
 
+    def __str__(self) -> str:
+        return f"task {self.id} {self.kind}: {self.reason}"
 
-def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | Unreadable]:
+
+def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | LeftOut]:
     """The entries of a file in their order. ``option`` named the file, for messages.
 
     Raises :class:`OperatorError` for a file that is no list, and for one without a readable entry.
     """
-    out: list[Entry | Unreadable] = []
-    for index, (line, raw) in enumerate(_raw_entries(path, option)):
+    out: list[Entry | LeftOut] = []
+    for index, (line, raw) in enumerate(raw_entries(path, option, FORMS)):
         name = _id_of(raw, index)
         try:
             out.append(_entry(raw, name, line))
         except _EntryError as error:
-            out.append(Unreadable(name, str(error)))
+            out.append(LeftOut(name, Kind.UNREADABLE, str(error)))
     if not any(isinstance(entry, Entry) for entry in out):
-        first = next((item.reason for item in out if isinstance(item, Unreadable)), "it is empty")
+        first = next((item.reason for item in out if isinstance(item, LeftOut)), "it is empty")
         raise OperatorError(f"{option}: {path} holds no task that can be read: {first}; {FORMS}")
     return out
-
-
-def _raw_entries(path: Path, option: str) -> list[tuple[int, Any]]:
-    """The values of the list, each with its line."""
-    if path.is_dir():
-        raise OperatorError(f"{option}: {path} is a folder; name the JSON file in it")
-    if not path.is_file():
-        raise OperatorError(f"{option}: file not found: {path}")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise OperatorError(f"{option}: {path} is not UTF-8 at byte {error.start}") from None
-    try:
-        document = _parsed(text)
-    except ValueError as error:
-        return _lines(path, text, str(error), option)
-    if isinstance(document, dict):
-        inner = cast("dict[str, Any]", document)
-        document = inner.get("tasks", [inner])
-    if not isinstance(document, list):
-        raise OperatorError(f"{option}: {path} must hold a list of tasks; {FORMS}")
-    return [(1, item) for item in cast("list[Any]", document)]
-
-
-def _lines(path: Path, text: str, problem: str, option: str) -> list[tuple[int, Any]]:
-    """The values of JSON Lines. Raises :class:`OperatorError` with the line that is not JSON."""
-    out: list[tuple[int, Any]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            out.append((number, _parsed(line)))
-        except ValueError as error:
-            where = f"{path}:{number}" if out else str(path)
-            what = f"not JSON: {error}" if out else f"neither JSON ({problem}) nor JSON Lines"
-            raise OperatorError(f"{option}: {where} is {what}") from None
-    return out
-
-
-def _parsed(text: str) -> Any:
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is not a JSON value")
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def _id_of(raw: Any, index: int) -> str:
@@ -244,46 +229,11 @@ def _call(raw: Any, where: str) -> ExpectedCall:
         return ExpectedCall(name, {})
     if isinstance(arguments, str):
         try:
-            arguments = _parsed(arguments)
-        except ValueError as error:
+            arguments = json.loads(arguments, parse_constant=_refused)
+        except (ValueError, RecursionError) as error:
             raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
     return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")))
 
 
-class Kind(StrEnum):
-    """A kind of mistake in a list, as reports count it."""
-
-    UNREADABLE = "cannot be read"
-    DUPLICATE_ID = "has the id of another task"
-    UNKNOWN_TOOL = "calls an unknown tool"
-    WRONG_ARGUMENTS = "calls a tool with wrong arguments"
-    FAILS_ON_DATA = "makes a call that fails on the data"
-    UNKNOWABLE_VALUE = "uses a value that nobody could know"
-    NO_CHANGE = "makes a write that changes nothing"
-    UNSUPPORTED_OUTPUT = "expects an output that no row supports"
-    NOTHING_TO_JUDGE = "has nothing to judge"
-    HALF_DONE = "does a part of what its user names"
-    OTHER_GOLD = "expects something else than a task of the same words"
-    NOT_PROVED = "does not prove itself"
-    WRONG_AGENT_WINS = "lets a lazy or wrong agent win"
-    HONEST_AGENT_LOSES = "lets an honest agent lose"
-
-
-class Refused(Exception):
-    """An entry that cannot become a task."""
-
-    def __init__(self, kind: Kind, reason: str) -> None:
-        super().__init__(kind, reason)
-        self.kind, self.reason = kind, reason
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A task of a list that is left out, and the reason."""
-
-    id: str
-    kind: Kind
-    reason: str
-
-    def __str__(self) -> str:
-        return f"task {self.id} {self.kind}: {self.reason}"
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON value")

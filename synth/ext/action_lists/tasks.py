@@ -37,7 +37,6 @@ from synth.ext.action_lists.entries import (
     Kind,
     LeftOut,
     Refused,
-    Unreadable,
     read_entries,
 )
 from synth.ext.action_lists.gold import GoldMaker, MadeGold, later_calls, topic_words
@@ -339,12 +338,12 @@ def list_tasks(
     return out
 
 
-def _distinct(found: Sequence[Entry | Unreadable], refused: list[LeftOut]) -> dict[str, Entry]:
+def _distinct(found: Sequence[Entry | LeftOut], refused: list[LeftOut]) -> dict[str, Entry]:
     """The readable entries by id; of those that share an id, the first."""
     out: dict[str, Entry] = {}
     for item in found:
-        if isinstance(item, Unreadable):
-            refused.append(LeftOut(item.id, Kind.UNREADABLE, item.reason))
+        if isinstance(item, LeftOut):
+            refused.append(item)
         elif item.id in out:
             message = f"the id {item.id!r} stands there twice; the first task with it is kept"
             refused.append(LeftOut(item.id, Kind.DUPLICATE_ID, message))

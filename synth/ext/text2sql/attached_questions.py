@@ -1,26 +1,21 @@
 """Questions about a database that exists: `database=attached tasks=questions tasks.path=FILE`.
 
-The file is a list like BIRD's, in JSON: ``question``, ``SQL`` (or ``query``), and where wanted
-``evidence``, ``difficulty``, ``question_id``, and ``db_id``, by which the questions are families.
+The file may have any layout that :mod:`~synth.ext.text2sql.question_files` reads.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from synth.core.tasks.families import FamilySource
 from synth.core.tasks.yaml.scope import nearest
 from synth.errors import OperatorError
-from synth.ext.text2sql.bird import (
-    PublishedQuestion,
-    questions_file,
-    read_questions,
-    write_document,
-)
+from synth.ext.text2sql.bird import write_document
+from synth.ext.text2sql.question_files import PublishedQuestion, questions_file, read_questions
 
 FAMILY = "questions"
 """The family of the questions that name no ``db_id``."""
@@ -48,10 +43,12 @@ def _checked(now: str) -> str:
 class QuestionOptions:
     """``path`` is the file of the questions, or its folder. ``now`` is the date and time, in UTC,
     at which the questions are asked (None: the day of the planning, where a query reads the clock).
+    ``fields`` names the fields of parts of a question, as for the source ``bird``.
     """
 
     path: str
     now: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class QuestionSource(FamilySource):
@@ -64,7 +61,7 @@ class QuestionSource(FamilySource):
 
     def __init__(self, options: QuestionOptions) -> None:
         super().__init__(options)
-        self._path = Path(options.path).expanduser()
+        self._path, self._fields = Path(options.path).expanduser(), options.fields
         self._now = None if options.now is None else _checked(options.now)
 
     def write_world(self, folder: Path, families: Sequence[str] | None) -> Path:
@@ -73,7 +70,7 @@ class QuestionSource(FamilySource):
         Raises :class:`OperatorError` with what is wrong with the questions.
         """
         file = questions_file(self._path)
-        read = read_questions(file, FAMILY)
+        read = read_questions(file, FAMILY, self._fields)
         known = sorted({question["db_id"] for question in read.questions})
         for name in families or ():
             if name not in known:

@@ -1,8 +1,8 @@
 """Text-to-SQL questions as BIRD and Spider publish them, made into a world: a file of questions, a
 SQLite file a database.
 
-    DIR/dev.json                                        or mini_dev_sqlite.json, train.json, ...
-    DIR/dev_databases/NAME/NAME.sqlite                  or train_databases, databases, database
+    DIR/dev.json                                        or another file of questions
+    DIR/dev_databases/NAME/NAME.sqlite                  or another place below DIR
     DIR/dev_databases/NAME/database_description/*.csv   optional: what tables and columns hold
 
 The world's folder holds the questions and where the databases are; nothing in DIR is changed.
@@ -14,36 +14,27 @@ import csv
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from types import MappingProxyType
+from typing import TypedDict
 
 from envs.errors import WorldError
-from envs.unreadable import unreadable
 from envs.world.sqlite_files import FILE as DATABASES_FILE
 from envs.world.sqlite_files import DatabaseFile, database_template, read_image
 from synth.core.tasks.families import FamilySource
 from synth.core.tasks.yaml.scope import nearest
-from synth.core.tasks.yaml.words import DIFFICULTIES, FAMILY_ID
 from synth.errors import OperatorError
+from synth.ext.text2sql.question_files import (
+    LeftOut,
+    PublishedQuestion,
+    questions_file,
+    read_questions,
+)
 
 QUESTIONS_FILE = "questions.json"
-
-
-LeftOut = tuple[str, str]
-"""The name of a part of the source, and the reason for which it is left out or changed."""
-
-
-class PublishedQuestion(TypedDict):
-    """One question of a questions.json."""
-
-    question_id: str
-    db_id: str
-    question: str
-    evidence: str
-    sql: str
-    difficulty: str | None
 
 
 class QuestionsDocument(TypedDict):
@@ -68,11 +59,13 @@ class QuestionsDocument(TypedDict):
 class BirdOptions:
     """``path`` is the folder of the questions, or one file of questions in it.
 
-    ``suite`` counts the subsets of its database on which an answer has to be right too.
+    ``suite`` counts the subsets of its database on which an answer has to be right too, ``fields``
+    names the fields of parts of a question (``question``, ``sql``, ``db_id``, ``evidence``).
     """
 
     path: str
     suite: int = 3
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class BirdSource(FamilySource):
@@ -85,13 +78,19 @@ class BirdSource(FamilySource):
 
     def __init__(self, options: BirdOptions) -> None:
         super().__init__(options)
-        self._path, self._suite = Path(options.path).expanduser(), options.suite
+        self._options = options
 
     rows = "set"
 
     def write_world(self, folder: Path, families: Sequence[str] | None) -> Path:
+        own = self._options
         return write_bird_world(
-            self._path, folder, databases=families, suite=self._suite, rows=self.rows
+            Path(own.path).expanduser(),
+            folder,
+            databases=families,
+            suite=own.suite,
+            rows=self.rows,
+            fields=own.fields,
         )
 
 
@@ -104,19 +103,7 @@ class SpiderSource(BirdSource):
     rows = "gold"
 
 
-QUESTION_FILES = (
-    "mini_dev_sqlite.json",
-    "mini_dev.json",
-    "dev.json",
-    "train.json",
-    "test.json",
-    "questions.json",
-)
-DATABASE_FOLDERS = ("dev_databases", "train_databases", "test_databases", "databases", "database")
 SUFFIXES = (".sqlite", ".sqlite3", ".db")
-
-MOST = 8
-"""Reasons that a message names."""
 
 POLICY = """\
 You answer questions about a database with one SQL query each. Look at the tables and at what \
@@ -139,16 +126,19 @@ def write_bird_world(
     databases: Sequence[str] | None = None,
     suite: int = 3,
     rows: str = "set",
+    fields: Mapping[str, str] = MappingProxyType({}),
 ) -> Path:
     """Write the world of a BIRD folder, or of one file of questions in it, to a new ``folder``, and
     return that.
 
     ``databases`` are the names of those that are asked about (None: all), ``suite`` the number of
-    thinned copies on which an answer is judged too. A database that cannot be read takes its own
+    thinned copies on which an answer is judged too, ``fields`` the fields of parts of a question by
+    name. A database that cannot be read takes its own
     questions with it. Raises :class:`OperatorError` if nothing can be asked.
     """
     file = questions_file(path)
-    read = read_questions(file)
+    files = _files(file)
+    read = read_questions(file, _sole(file, files), fields)
     known = sorted({question["db_id"] for question in read.questions})
     for name in databases or ():
         if name not in known:
@@ -157,12 +147,11 @@ def write_bird_world(
             )
     chosen = [name for name in known if databases is None or name in databases]
     asked = [question for question in read.questions if question["db_id"] in chosen]
-    homes = _homes(file)
     listed: list[dict[str, object]] = []
     unread: list[LeftOut] = []
     for name in chosen:
         try:
-            listed.append(_entry(name, _database(name, homes)))
+            listed.append(_entry(name, files))
         except WorldError as error:
             unread.append((name, error.message))
     if not listed:
@@ -194,131 +183,37 @@ def write_document(folder: Path, document: QuestionsDocument) -> Path:
     return folder
 
 
-def questions_file(path: Path) -> Path:
-    """The file of questions at a path, which may be their folder. Raises :class:`OperatorError`."""
-    if path.is_file():
-        return path
-    if not path.is_dir():
-        raise OperatorError(f"tasks.path: folder not found: {path}")
-    found = [path / name for name in QUESTION_FILES if (path / name).is_file()]
-    if not found:
-        raise OperatorError(
-            f"tasks.path: {path} holds no file of questions, such as"
-            f" {', '.join(QUESTION_FILES[:3])}"
-        )
-    return found[0]
-
-
-@dataclass(frozen=True)
-class _ReadQuestions:
-    """The questions of a file in one form, and those that are left out or changed, with the
-    reason.
+def _files(file: Path) -> dict[str, Path]:
+    """The SQLite files below a file of questions, or else below the folder above it, by name and,
+    alone in a folder, by the folder's; the nearest first. Raises :class:`OperatorError`.
     """
-
-    questions: list[PublishedQuestion] = field(default_factory=list[PublishedQuestion])
-    left_out: list[LeftOut] = field(default_factory=list["LeftOut"])
-    changed: list[LeftOut] = field(default_factory=list["LeftOut"])
-
-
-def read_questions(file: Path, database: str | None = None) -> _ReadQuestions:
-    """Read a file of questions. Those without an id take their place in the file, from 1 on;
-    Spider's have no evidence. ``database`` is the ``db_id`` of those that name none.
-
-    Raises :class:`OperatorError` for a file that holds no list, or no question that can be read.
-    """
-    out = _ReadQuestions()
-    seen: set[tuple[str, str]] = set()
-    for index, item in enumerate(_entries(file), 1):
-        entry = cast("dict[str, Any]", item if isinstance(item, dict) else {})
-        if entry and database is not None and not entry.get("db_id"):
-            entry = {**entry, "db_id": database}
-        number = _printable(str(entry.get("question_id", index)))
-        if problem := _problem(entry):
-            out.left_out.append((number, problem))
-            continue
-        family = entry["db_id"]
-        while (family, number) in seen:
-            number = f"{number}-{index}"
-        seen.add((family, number))
-        difficulty = entry.get("difficulty")
-        if difficulty not in (None, *DIFFICULTIES):
-            known = ", ".join(DIFFICULTIES)
-            reason = f"asked without its difficulty {difficulty!r:.40}, which is none of {known}"
-            out.changed.append((f"{family} {number}", reason))
-            difficulty = None
-        out.questions.append(
-            {
-                "question_id": number,
-                "db_id": family,
-                "question": entry["question"].strip(),
-                "evidence": str(entry.get("evidence") or "").strip(),
-                "sql": str(entry.get("SQL") or entry["query"]).strip().rstrip(";").strip(),
-                "difficulty": difficulty,
-            }
-        )
-    if not out.questions:
-        reasons = dict.fromkeys(reason for _, reason in out.left_out)
-        raise OperatorError(f"{file}: no question can be read: {'; '.join(list(reasons)[:MOST])}")
-    return out
+    for home, depth in ((file.parent, 4), (file.parent.parent, 3)):
+        below = [path for at in range(depth) for path in sorted(home.glob("*/" * at + "*"))]
+        found = [path for path in below if path.suffix in SUFFIXES and path.is_file()]
+        if found:
+            folders = Counter(path.parent for path in found)
+            lone = {path.parent.name: path for path in found[::-1] if folders[path.parent] == 1}
+            return lone | {path.name.split(".")[0]: path for path in found[::-1]}
+    raise OperatorError(
+        f"{file.parent}: no SQLite file ({', '.join(SUFFIXES)}) here or in folders below, such as"
+        " dev_databases/NAME/NAME.sqlite; `tasks=questions database=attached` asks a server"
+    )
 
 
-def _entries(file: Path) -> list[object]:
-    """The list that a file holds. A byte that is not UTF-8 spoils its own question only."""
-    try:
-        raw: Any = json.loads(file.read_bytes().decode("utf-8-sig", "surrogateescape"))
-    except ValueError as error:
-        raise OperatorError(f"{file}: {unreadable(error, 'JSON')}") from None
-    if not isinstance(raw, list) or not raw:
-        raise OperatorError(f"{file}: must hold a list of questions")
-    return cast("list[object]", raw)
+def _sole(file: Path, files: Mapping[str, Path]) -> str | None:
+    """The database of questions that name none: the only one, or the one named after the file."""
+    if len(set(files.values())) == 1:
+        return [*files][-1]
+    return file.stem if file.stem in files else None
 
 
-def _problem(entry: Mapping[str, Any]) -> str:
-    """The reason for which an entry is not a question; empty if it is one."""
-    if not entry:
-        return "it is not an object"
-    for keys in (("db_id",), ("question",), ("SQL", "query")):
-        texts = [entry[key] for key in keys if entry.get(key)]
-        if not texts or not isinstance(texts[0], str) or not texts[0].strip(" \t\r\n;"):
-            return f"it has no {' or '.join(keys)}"
-        if _printable(texts[0]) != texts[0]:
-            return f"its {keys[0]} is not valid UTF-8"
-    if _printable(str(entry.get("evidence"))) != str(entry.get("evidence")):
-        return "its evidence is not valid UTF-8"
-    if FAMILY_ID.fullmatch(entry["db_id"]) is None:
-        return f"its db_id {entry['db_id']!r:.60} must match {FAMILY_ID.pattern}"
-    return ""
-
-
-def _printable(text: str) -> str:
-    """The text as UTF-8 can hold it."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _homes(file: Path) -> list[Path]:
-    """The folders of databases beside a file of questions. Raises :class:`OperatorError`."""
-    homes = [file.parent / name for name in DATABASE_FOLDERS if (file.parent / name).is_dir()]
-    if not homes:
-        raise OperatorError(
-            f"{file.parent}: no folder of databases beside {file.name}, such as"
-            f" {DATABASE_FOLDERS[0]}"
-        )
-    return homes
-
-
-def _database(name: str, homes: Sequence[Path]) -> Path:
-    """The SQLite file of a database. Raises :class:`WorldError` if it is not there."""
-    there = [home / name / f"{name}{suffix}" for home in homes for suffix in SUFFIXES]
-    match = next((item for item in there if item.is_file()), None)
-    if match is None:
-        raise WorldError(f"file not found: {there[0]}")
-    return match.absolute()
-
-
-def _entry(name: str, path: Path) -> dict[str, object]:
+def _entry(name: str, files: Mapping[str, Path]) -> dict[str, object]:
     """The entry of a database in databases.json. Raises :class:`WorldError` for a file that cannot
     be read.
     """
+    if name not in files:
+        raise WorldError(f"file not found: {name}{SUFFIXES[0]}, or a folder {name} with one file")
+    path = files[name].absolute()
     sha256 = hashlib.sha256(read_image(path)).hexdigest()
     about = dict(_descriptions(path.parent / "database_description"))
     database_template(DatabaseFile(name, path, sha256, about)).close()

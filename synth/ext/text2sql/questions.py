@@ -22,8 +22,9 @@ from synth.core.tasks.yaml.user import UserText
 from synth.core.tasks.yaml.words import NOW
 from synth.core.types.checks import CLOCK, TIE, Gate
 from synth.errors import TaskError
-from synth.ext.text2sql.bird import PublishedQuestion, QuestionsDocument
+from synth.ext.text2sql.bird import QuestionsDocument
 from synth.ext.text2sql.question import answering_tool, question_steps
+from synth.ext.text2sql.question_files import PublishedQuestion
 from synth.ext.text2sql.result_sets import Rules, same_rows
 from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
 
@@ -146,7 +147,7 @@ class _QuestionReader:
             return "its query reads no table: a constant answers it"
         if reason := unstable(sql, self._ask, queries.dialect, widths_of(queries.tables)):
             return reason
-        if reason := self._otherwise(sql, right, rules):
+        if reason := self._otherwise(item, right, rules):
             return reason
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
         own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
@@ -169,15 +170,21 @@ class _QuestionReader:
                 self._known_views[name] = read is None or self._tells_time(read)
         return self._known_views[name]
 
-    def _otherwise(self, sql: str, right: RightAnswers, rules: Rules) -> str:
-        """The reason for which a second execution is not as right as the first."""
-        again = self._ask(sql, unordered=True)
-        if isinstance(again, ToolResult):
-            return f"its query fails the second time: {again.category}"
+    def _otherwise(self, item: PublishedQuestion, right: RightAnswers, rules: Rules) -> str:
+        """The reason for which a second execution, or another query for the question, is not as
+        right as the first.
+        """
         width = len(right.answer.columns)
-        if same_rows(right.blocks, again.rows, width, len(again.columns), rules):
-            return ""
-        return "its query gives another answer when it is executed again"
+        for sql, whose, when in (
+            (item["sql"], "its query", "when it is executed again"),
+            *((sql, "one of its queries", "than the first") for sql in item["same"]),
+        ):
+            again = self._ask(sql, unordered=True)
+            if isinstance(again, ToolResult):
+                return f"{whose} fails: {again.category}"
+            if not same_rows(right.blocks, again.rows, width, len(again.columns), rules):
+                return f"{whose} gives another answer {when}"
+        return ""
 
     def _rules(self, read: Any) -> Rules:
         """The comparison of answers: BIRD's, or order and repetitions as the right query has."""

@@ -130,7 +130,7 @@ NOT_LENT = [
     ("   ", "nothing about the work"),
 ]
 NOTED = [
-    ("{title} is lent to {name}; the fee is 987654.", "unknown number"),
+    ("{title} is lent to {name}. The fee is 987654.", "unknown number"),
     ("{title} is lent. I will bring it to your door tomorrow.", "promise"),
     ("{title} is lent. You'll find a little present in it.", "promise"),
     ("{title} is lent. You have 20% off your next loan.", "unknown number"),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
@@ -69,11 +70,6 @@ _LOOSE = stems(
 )
 """Acts that any call may be a way of doing."""
 
-_FREE = stems(
-    "order create place end stop close move switch collect lock pay credit issue grant return"
-)
-"""Words that are also used of what is not an act on a record: "I've placed emphasis"."""
-
 _NO_ACT = stems(
     "look check search find see read review go understand say mention explain note notice verify"
     " confirm think believe hope apologize suggest offer try receive need want get do have make"
@@ -88,6 +84,7 @@ _NO_ACT = stems(
 _TELLS = stems("notify inform tell ask")
 """Talking that is an act towards anybody but the user."""
 
+_TIME = re.compile(r"day|hour|min|week|month|year")
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
@@ -97,10 +94,9 @@ _CLAIM = re.compile(
     r"\s+(?P<own>[a-z]+)\b"
     rf"|\b(?:has|have|had)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}\s+(?P<perfect>[a-z]+)\b"
     rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?P<past>[a-z]+)\b"
-    r"|\bsuccessfully\s+(?P<well>[a-z]+)\b"
+    rf"|(?:\b(?:is|are)|'re|'s){_ADVERB}\s+(?P<state>[a-z]+)\b"
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:(?:the|your|it|them|that|this"
     r"|him|her|you)\b|[$\u20ac\u00a3]?\d)"
-    r"|^\W*(?P<bare>[a-z]+)\s+(?:the|your|it|them|for you)\b"
     r"|^\W*(?:\d+[.)]\s+)?(?:(?!(?:has|have|had|been|was|were|is|are|be|got|i|we)\b)[\w-]+\s+){1,4}"
     r"(?P<item>[a-z]+)(?=\W*(?:\(|$))"
     r"|\b(?P<noun>[a-z]+)\s+(?:(?:of|to)\s+[^.,;:!?]{1,40}?\s+)?(?:has|have|was|were|is now|went"
@@ -111,14 +107,10 @@ _CLAIM = re.compile(
 _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
 )
-_CONDITION = re.compile(
-    r"^\W*(?:if|once|when|unless|until|after|before|should|in case|suppose|imagine|for example)\b"
-)
 _RECORD = re.compile(
     r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
-_BULLET = re.compile(r"\W*[-*\u2022]\s|\d+[.)]\s")
-_NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'-]+(?: [A-Z][\w'-]+)+")
+_BULLET = re.compile(r"\W*[-*\u2022|]\s|\d+[.)]\s")
 _TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
 _HINDERS = words(
     "before until unless if once when should would could can may might will be because since"
@@ -146,8 +138,9 @@ class _Claim:
     @property
     def reports(self) -> bool:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
+        before = self.before.removesuffix("you" if self.kind == "state" else "").split()
         return (
-            any(word in _HINDERS or is_negative(word) for word in self.before.split())
+            any(word in _HINDERS or is_negative(word) for word in before)
             or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
@@ -165,8 +158,9 @@ class ActClaims:
 
     ``calls`` are those that did something, ``every`` all of them; ``writers`` are the names of the
     tools that may write. ``given`` is all that the assistant was told, ``gold`` what gold says,
-    ``describes`` the verb with which the description of a tool begins. ``as_gold`` tells that the
-    rows are as gold leaves them, ``asked`` is the request where gold changes nothing.
+    ``describes`` the verb with which the description of a tool begins, ``states`` are the values of
+    the enums of writing tools. ``left`` are gold's row changes that the rollout did not make,
+    ``asked`` is the request where gold changes nothing.
     """
 
     calls: Sequence[CallRecord]
@@ -175,48 +169,81 @@ class ActClaims:
     given: Material
     gold: Sequence[str] = ()
     describes: Mapping[str, str] = field(default_factory=dict[str, str])
-    as_gold: bool = True
+    states: frozenset[str] = frozenset()
+    left: Sequence[Any] = ()
     asked: Material = field(default_factory=Material)
 
     def false_in(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """The claims in a sentence that are not so."""
-        if sentence.asks or _CONDITION.search(sentence.text):
-            return
-        if not all(call.name for call in self.every):
-            return  # a transcript that does not name its calls
+        if sentence.asks or not all(call.name for call in self.every):
+            return  # also for a transcript that does not name its calls
         claims = list(self._claimed(sentence))
+        undone = [*self._not_done(sentence, claims)]
+        yield from undone[:1]
+        if not undone:
+            yield from self._unfounded(sentence, claims)
+            yield from self._other_than_called(sentence, claims) if self.calls else ()
+
+    def _not_done(
+        self, sentence: AgentSentence, claims: Sequence[_Claim]
+    ) -> Iterator[ReplyFinding]:
+        """The claims of what cannot have been done."""
         for claim in claims:
-            why = self._undone(claim, sentence)
+            why = self._unset(claim)
+            if not why and claim.kind != "state":
+                why = self._undone(claim, sentence)
             moves_money = claim.verb in _MONEY_ACTS | _VERBS["send"]
             if why and not (moves_money and self._names_amount(sentence)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
-                return
-        if not self.calls:
-            return
-        yield from self._other_number(sentence, self._streets)
+
+    def _unfounded(
+        self, sentence: AgentSentence, claims: Sequence[_Claim]
+    ) -> Iterator[ReplyFinding]:
+        """Days and numbers of a report that nothing gave."""
+        if sentence.plain and "will" not in sentence.words:
+            reports = bool(claims) or _reports(sentence)
+            yield from self._other_day(sentence) if reports or self.calls else ()
+            yield from self._invented(sentence) if reports else ()
+
+    def _other_than_called(
+        self, sentence: AgentSentence, claims: Sequence[_Claim]
+    ) -> Iterator[ReplyFinding]:
+        """Things, records and amounts other than the calls were about."""
+        yield from self._other_number(sentence)
         for claim in claims:
             if other := self._other_thing(claim):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no such call was about {other}")
                 return
         if acts := {claim.verb for claim in claims} & self.verbs:
-            yield from self._other_record(sentence)
+            if any(claim.kind != "state" for claim in claims):
+                yield from self._other_record(sentence)
             money = not acts.isdisjoint(_MONEY_ACTS)
             yield from self._other_amount(sentence, money=money)
-            yield from self._other_day(sentence)
-        if claims:
-            yield from self._other_name(sentence)
 
-    def false_items(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
-        """The items of a list below a claim whose ids no call was about."""
-        below = False
-        for sentence in said:
-            if not _BULLET.match(sentence.raw):
-                below = sentence.raw.endswith(":") and any(self._claimed(sentence))
-            elif below:
-                named = [item.lstrip("#") for item in _TOKEN.findall(sentence.text)]
-                ids = [item for item in named if item in self._keys and re.search(r"\d.*\d", item)]
-                if ids and not any(map(self.made.holds, ids)):
-                    yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {ids[0]}")
+    def false_report(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
+        """Things that are reported after the last write and were not done: those that only gold
+        changed, and others in the place of the things that the calls were about.
+        """
+        whole = Spoken("\n".join(one.raw for one in said))
+        own = set(_texts_of(self.calls))
+        wrong = set(self._left_out)
+        for column in self._columns:
+            if (right := column & own) and not any(map(whole.holds, right)):
+                wrong |= {other for other in column - own if len(other) > 3}
+        for sentence in said if wrong else ():
+            if _reports(sentence) and sentence.plain and not sentence.sets_apart:
+                for value in sorted(filter(Spoken(sentence.raw).names, wrong))[:1]:
+                    yield ReplyFinding(CHECK, sentence.raw[:200], f"no call did that for {value}")
+
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        """Values of only the changes left to do, and of objects in results that have one."""
+        if not self.left:
+            return frozenset()
+        left = {*filter(_tells, Material((), self.left).values())} - {*self.made.values()}
+        rows = [{*filter(_tells, map(str, row.values()))} for row in self._seen.objects]
+        named = left.union(*(row for row in rows if row & left))
+        return frozenset(named.difference(*(row for row in rows if not row & left)))
 
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
@@ -234,7 +261,7 @@ class ActClaims:
             )
             named = bool(
                 _OBJECT.search(text, found.start(), start)  # "I had it rerouted"
-                or re.search(rf"\b{found[kind]}\s+[A-Z]", sentence.raw)
+                or re.search(rf"\b{found[kind]}\s+(?:off |up |out )?[A-Z#€$\d]", sentence.raw)
             )
             if self._is_act(claim, found[kind], named=named) and not claim.reports:
                 yield claim
@@ -250,6 +277,8 @@ class ActClaims:
             return claim.verb in self.verbs & _VERBS.keys()
         if not is_past(word) or claim.verb in self.verbs:
             return is_past(word)
+        if word in self.states and claim.kind in {"own", "perfect", "more"}:
+            return True
         if claim.kind == "own":
             thing = _OBJECT.match(claim.behind)
             clear = thing and not (self.calls and thing[1] in {"it", "this", "them"})
@@ -261,7 +290,7 @@ class ActClaims:
     def verbs(self) -> frozenset[str]:
         """The stems of the verbs that are acts in this world."""
         of_tools = {base_form(name.lower().split("_")[0]) for name in self.writers}
-        return frozenset((_VERBS.keys() - _FREE) | of_tools)
+        return frozenset(_VERBS.keys() | of_tools)
 
     @cached_property
     def made(self) -> Material:
@@ -274,7 +303,7 @@ class ActClaims:
     @cached_property
     def _golds_stems(self) -> frozenset[str]:
         """The acts that gold claims as well, where it has done what this rollout did."""
-        said = (one for text in self.gold if self.as_gold for one in sentences(text))
+        said = (one for text in self.gold if not self.left for one in sentences(text))
         return frozenset(claim.verb for one in said for claim in self._claimed(one))
 
     @cached_property
@@ -293,6 +322,14 @@ class ActClaims:
         described = (self.describes.get(call.name, "") for call in self.calls)
         return frozenset(map(base_form, [*done, *verbs, *described]))
 
+    def _unset(self, claim: _Claim) -> str:
+        """The reason where a claim sets a value of an enum that no call has."""
+        for state in self.states if self.calls else ():
+            pattern = rf"\b(?:to|as|by|via|into) (?:the |your |an? )?{re.escape(state)}\b"
+            if len(state) > 4 and re.search(pattern, claim.behind) and not self.made.holds(state):
+                return f"no call has {state!r}"
+        return ""
+
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
         act = claim.verb
@@ -304,11 +341,12 @@ class ActClaims:
         if not self.calls:
             reports = "we" in claim.before.split() and claim.content & self.asked.stems
             return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
-        if act not in self.verbs:  # other words for the work, if they are about it
-            if content(sentence.text) & self._work or not claim.content:
+        if act in _LOOSE or act not in self.verbs:  # other words for the work, if they are about it
+            of_work = content(sentence.text) & self._work or not claim.content
+            if of_work and act not in map(base_form, self.states):
                 return ""
             return f"no call was about {', '.join(sorted(claim.content))}"
-        if act in _LOOSE or (act in _MONEY_ACTS and self.made.stems & _OF_MONEY):
+        if act in _MONEY_ACTS and self.made.stems & _OF_MONEY:
             return ""
         if act not in _VERBS:
             return self._another_thing(claim, sentence)
@@ -369,19 +407,13 @@ class ActClaims:
         named = [item for item in named if item.lstrip("#") in self._keys]
         if named and not any(map(self.made.holds, named)):
             yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
-        else:
-            yield from self._other_number(sentence, self._numbered)
 
-    def _other_number(
-        self, sentence: AgentSentence, numbers: Mapping[str, set[str]]
-    ) -> Iterator[ReplyFinding]:
-        """A number behind a noun, of which the calls have another."""
+    def _other_number(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
+        """A house number of a street, of which the calls have another."""
         for found in _RECORD.finditer(sentence.text):
             noun, number = found["noun"], found["number"]
-            own = numbers.get(stem(noun), set())
-            if not own or number in own | self._others(noun):
-                continue
-            if not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
+            own = self._streets.get(stem(noun), {number})
+            if number not in own and not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
                 why = f"the calls were about {noun} {', '.join(sorted(own))}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
                 return
@@ -394,29 +426,11 @@ class ActClaims:
         )
 
     @cached_property
-    def _numbered(self) -> dict[str, set[str]]:
-        """The numbers of the records that the calls were about, by the noun of their argument."""
-        out: dict[str, set[str]] = {}
-        for call in self.calls:
-            for name, value in (call.arguments or {}).items():
-                noun, _, kind = name.lower().rpartition("_")
-                if kind in {"id", "no", "number"} and str(value).isdigit():
-                    out.setdefault(stem(noun.rpartition("_")[2]), set()).add(str(value))
-        return out
-
-    @cached_property
     def _streets(self) -> Mapping[str, set[str]]:
         """The house numbers in the arguments of the calls, by their street."""
         values = (value for call in self.calls for value in (call.arguments or {}).values())
         places = (_RECORD.fullmatch(fold(value)) for value in values if isinstance(value, str))
         return {stem(place["noun"]): {place["number"]} for place in places if place}
-
-    def _others(self, noun: str) -> set[str]:
-        """The numbers under the same noun in what the calls changed, and those they returned."""
-        changes = [change.to_json() for call in self.calls for change in call.changes]
-        results = [call.result.payload() for call in self.calls if call.result]
-        kept = {str(value) for name, value in named_values(changes) if noun in name.lower()}
-        return kept | set(map(str, Material((), results).numbers))
 
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
@@ -439,12 +453,15 @@ class ActClaims:
                     CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
                 )
 
-    def _other_name(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
-        """Names of several words, none of which anything gave."""
-        for found in _NAME.finditer(sentence.raw):
-            parts = [stem(fold(word)) for word in found.group().split()]
-            if not any(map(self.given.has_stem, parts)):
-                yield ReplyFinding(CHECK, sentence.raw[:200], f"nothing gave {found.group()!r}")
+    def _invented(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
+        """Numbers that nothing gave, and that follow from no two or three that were seen."""
+        for value in values_in(sentence.text):
+            if self.given.lacks(value) and not _TIME.match(value.unit):
+                known = self._seen.amounts
+                readings = (Decimal(one[0]) for one in value.readings)
+                if len(known) < MOST and not any(_follows(item, known) for item in readings):
+                    why = f"nothing gave {value.text} {value.unit}".strip()
+                    yield ReplyFinding(CHECK, sentence.raw[:200], why)
 
     @cached_property
     def _amounts(self) -> frozenset[Decimal]:
@@ -469,29 +486,22 @@ class ActClaims:
 
     def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
-        if not self._arguments.days:
-            return
-        known = self.made.days | self.given.days
-        for value in values_in(sentence.raw):
+        for value in values_in(sentence.text):
             if value.kind == "date" and not any(
                 same_day(day, other) or same_day(other, day)
                 for reading in value.readings
                 for day in reading
-                for other in known
+                for other in self.given.days
             ):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
-
-    @cached_property
-    def _arguments(self) -> Material:
-        return Material((), [call.arguments for call in self.calls])
 
 
 def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:
     """The texts in the arguments of calls; with a ``name``, in the argument of that name only."""
     for call in calls:
         for key, value in (call.arguments or {}).items():
-            if isinstance(value, str) and name in {"", key}:
-                yield value
+            if name in {"", key}:
+                yield from (leaf for _, leaf in named_values(value) if isinstance(leaf, str))
 
 
 def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:
@@ -505,3 +515,14 @@ def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:
         item * times for item in large for times in range(2, 7)
     }
     return bool(wanted & pairs) or any(item - part in known for item in wanted for part in pairs)
+
+
+def _tells(cell: str) -> bool:
+    """True for a cell that is long enough to tell one row from another, and no list of others."""
+    return len(cell) > 3 and cell[0] not in "[{"
+
+
+def _reports(sentence: AgentSentence) -> bool:
+    """True for an item of a list, and a sentence with a verb in the past or with "now"."""
+    past = any(word == "now" or is_past(word) for word in sentence.words)
+    return past or _BULLET.match(sentence.raw) is not None

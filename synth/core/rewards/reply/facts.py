@@ -314,21 +314,9 @@ def _extra(
         ):
             continue
         value = next((other for part in wrong for other in others if part.holds(other)), None)
-        value = value or _unheard(line, parts, wrong, given)
         if value is not None:
             why = f"{value!r} is not among {fact.name}"
             yield ReplyFinding(MISPLACED, line.strip()[:200], why)
-
-
-def _unheard(
-    line: str, parts: Sequence[Spoken], wrong: Sequence[Spoken], given: Material
-) -> str | None:
-    """The last item of a list, or the item of a line, that is wrong and that nothing gave."""
-    joined = [one not in wrong for one in parts[-2:]] in ([True, False], [False])
-    if not (joined and _LAST.search(line)):
-        return None
-    unknown = [word for word in parts[-1].stems if not given.has_stem(word)]
-    return parts[-1].text.strip() if unknown == parts[-1].stems[: len(unknown)] != [] else None
 
 
 def _others(right: set[str], results: Sequence[Any]) -> list[str]:
@@ -343,10 +331,6 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     ]
 
 
-_LAST = re.compile(
-    r"(?:\band|,|^\s*(?:[-*\u2022]|\d+[.)]))\s+[^\W\d_]{4,}(?: [^\W\d_]{3,}){0,2}[.!]?\s*$"
-)
-"""The end of a list, or an item of one: "ibuprofen, doxycycline and omeprazole."."""
 _BULLET = re.compile(r"\s*(?:[-*\u2022|]|\d+[.)]\s)")
 
 
@@ -379,30 +363,23 @@ def beside_another_row(
     said: Sequence[str], facts: Sequence[Fact], calls: Sequence[CallRecord]
 ) -> Iterator[ReplyFinding]:
     """Clauses that give a thing of a result's rows the amount of another: "50 to your card" where
-    63 went to the card, and 50 to the gift card. What several calls of a tool looked up are rows.
+    63 went to the card, and 50 to the gift card.
+    A number without decimals is an amount only in a column with two that are due.
     """
-    due = {str(form) for fact in facts for form in fact.forms if _CENTS.fullmatch(str(form))}
+    due = {str(form) for fact in facts for form in fact.forms if _NUMBER.fullmatch(str(form))}
     clauses = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
     amounts = [(one, values) for one in clauses if (values := [*filter(one.holds, due)])]
     results = [call.result.payload() for call in calls if call.result is not None]
-    for by_name in (*_by_name(results), *_looked_up(calls)) if amounts else ():
+    for by_name in _by_name(results) if amounts else ():
+        compared = _compared(due, [*by_name.values()])
         for clause, values in amounts:
-            yield from _of_another(clause, values, by_name)
+            yield from _of_another(clause, sorted(compared.intersection(values)), by_name)
 
 
-def _looked_up(calls: Sequence[CallRecord]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
-    """The results of each tool that was called with one argument, by what it asked for: "item 29"
-    for ``get_invoice_item(29)``.
-    """
-    found = dict[str, dict[str, Mapping[str, Any]]]()
-    for call in calls:
-        asked = [*(call.arguments or {}).values()]
-        row = call.result.payload() if call.result is not None and call.read_only else None
-        if len(asked) == 1 and isinstance(row, Mapping):
-            noun = f"{call.name.rpartition('_')[2]} " if isinstance(asked[0], int) else ""
-            rows = found.setdefault(call.name, {})
-            rows[f"{noun}{asked[0]}"] = cast("Mapping[str, Any]", row)
-    yield from (rows for rows in found.values() if len(rows) > 1)
+def _compared(due: set[str], rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """The due values that have cents, or stand in a column with another one."""
+    columns = [{str(row.get(name)) for row in rows} & due for name in rows[0]]
+    return {*filter(_CENTS.fullmatch, due)}.union(*(one for one in columns if len(one) > 1))
 
 
 def _by_name(results: Sequence[Any]) -> Iterator[Mapping[str, Mapping[str, Any]]]:
@@ -429,21 +406,11 @@ def _of_another(
 def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
     """The different objects in results that have the same fields, where there are several."""
     alike = dict[tuple[str, ...], list[Mapping[str, Any]]]()
-    for row in _objects(results):
+    for row in Material((), results).objects:
         same = alike.setdefault(tuple(row), [])
         if row not in same:
             same.append(row)
     yield from (rows for rows in alike.values() if len(rows) > 1)
-
-
-def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects in a JSON value, at any depth."""
-    if isinstance(value, Mapping):
-        yield cast("Mapping[str, Any]", value)
-        value = [*cast("Mapping[str, Any]", value).values()]
-    if isinstance(value, (list, tuple)):
-        for item in cast("Sequence[object]", value):
-            yield from _objects(item)
 
 
 def _has(row: Mapping[str, Any], amount: str) -> bool:

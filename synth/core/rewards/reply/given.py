@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves, named_values
 from synth.core.language.values import StatedValue, plain_number, values_in
@@ -19,6 +19,10 @@ from synth.task import GoldEnd
 LONGEST = 400_000
 """The most characters of a result that are read."""
 
+NEAR = 12
+"""Numbers up to this one need no source."""
+
+_NO_AMOUNT = re.compile(r"(?:id|_at|_on|date|dob)$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -171,6 +175,25 @@ class Material:
         own = frozenset(number for leaf in leaves(self.data) for number in _numbers_of(leaf))
         return own.union(*(one.numbers for one in self._paragraphs))
 
+    @cached_property
+    def amounts(self) -> frozenset[Decimal]:
+        """Its numbers that are counts or measures: under no name of an id or day, in no text."""
+        leaves_ = (
+            _numbers_of(leaf)
+            for name, leaf in named_values(self.data)
+            if not _NO_AMOUNT.search(name)
+            and not (isinstance(leaf, str) and not leaf[:1].isdigit())
+        )
+        return frozenset[Decimal]().union(*leaves_)
+
+    def lacks(self, value: StatedValue) -> bool:
+        """Tell whether a number is not there, nor its digits; short digits would stand alone."""
+        numbers = [one[0] for one in value.readings if value.kind == "number" and len(one) == 1]
+        if max(map(Decimal, numbers), default=0) <= NEAR or any(map(self.holds_number, numbers)):
+            return False
+        edge = r"\b" if len(value.text) < 3 else ""
+        return re.search(f"{edge}{re.escape(value.text)}{edge}", self.text) is None
+
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
         """The numbers under names with one of some stems."""
         found = [
@@ -195,6 +218,16 @@ class Material:
             return False
         return wanted in self.numbers or wanted * 100 in self.numbers
 
+    @property
+    def objects(self) -> Iterator[Mapping[str, Any]]:
+        """The objects in its JSON values, at any depth."""
+        open_values = [*self.data]
+        for one in open_values:
+            if isinstance(one, Mapping):
+                yield cast("Mapping[str, Any]", one)
+            if isinstance(one, (Mapping, list, tuple)):
+                open_values += one.values() if isinstance(one, Mapping) else one
+
     def values(self) -> Iterator[str]:
         """Its single values, as texts: what a report may name."""
         for _, leaf in named_values(self.data):
@@ -208,6 +241,7 @@ def _result(call: CallRecord) -> Any:
     return None if call.result is None else call.result.payload()
 
 
-def made_calls(requests: Sequence[Evidence]) -> list[CallRecord]:
-    """The calls that did something: they succeeded, and their tool is not a lookup."""
-    return [call for one in requests for call in one.calls if call.ok and not call.read_only]
+def made_calls(requests: Sequence[Evidence], start: int = 0) -> list[CallRecord]:
+    """The calls from ``start`` on that did something: they succeeded, their tool is no lookup."""
+    every = (call for one in requests for call in one.calls[start:])
+    return [call for call in every if call.ok and not call.read_only]

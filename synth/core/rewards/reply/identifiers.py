@@ -32,7 +32,6 @@ _NAMED = re.compile(
     r"|invoice|id)"
     r"(?: (?:code|number|no\.?|id|is))*\s*(?::|#|is)?\s*[\"'*`]*)([A-Z0-9][A-Z0-9-]{4,}|#?\d{4,})\b"
 )
-_ENDING = re.compile(r"\bending (?:in|with)\W{0,3}(\d{3,})")
 _MEASURED = re.compile(
     r"\d+(?:st|nd|rd|th|[a-z]{1,4})|\d+(?:-\d+)+|\d{1,4}-[a-z]+(?:-[a-z]+)*", re.IGNORECASE
 )
@@ -58,7 +57,7 @@ def _identifiers(sentence: str) -> Iterator[str]:
         rest = pattern.sub(" ", rest)
     yield from (found.group() for found in _PHONE.finditer(rest) if _is_phone(found.group()))
     yield from (found.group() for found in _TOKEN.finditer(rest) if _is_id(found.group()))
-    yield from (found[1] for pattern in (_NAMED, _ENDING) for found in pattern.finditer(rest))
+    yield from (found[1] for found in _NAMED.finditer(rest))
 
 
 def _is_phone(text: str) -> bool:

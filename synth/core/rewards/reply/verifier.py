@@ -13,12 +13,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
-from synth.core.language.values import MEASURES, StatedValue, values_in
-from synth.core.language.wording import stem, stems
+from synth.core.language.values import MEASURES, values_in
+from synth.core.language.wording import fold, stem, stems
 from synth.core.rewards.reply.acts import ActClaims
 from synth.core.rewards.reply.fact_roles import exchanged_roles
 from synth.core.rewards.reply.facts import (
@@ -63,8 +62,6 @@ _RULE = stems(
     "entitled eligible allowed permitted policy policies rule required qualify qualified within"
     " complimentary waive guarantee maximum minimum"
 )
-_NEAR = 12
-"""Numbers up to this one need no source."""
 
 
 def _notes_on(sentence: AgentSentence, given: Material | None) -> Iterator[ReplyFinding]:
@@ -83,20 +80,9 @@ def _notes_on(sentence: AgentSentence, given: Material | None) -> Iterator[Reply
         yield ReplyFinding(PROMISE, words)
     if not _RULE.isdisjoint(sentence.stems):
         yield ReplyFinding(RULE, words)
-    for value in values_in(sentence.text) if given is not None else ():
-        if _is_unknown(value, given):
+    for value in () if given is None else values_in(sentence.text):
+        if (value.unit in MEASURES or len(value.text) > 2) and given and given.lacks(value):
             yield ReplyFinding(AMOUNT, words, f"nothing gave {value.text}")
-
-
-def _is_unknown(value: StatedValue, given: Material | None) -> bool:
-    """True for a large or measured number that nothing gave."""
-    if value.kind != "number" or not (value.unit in MEASURES or len(value.text) > 2):
-        return False
-    numbers = [one[0] for one in value.readings if len(one) == 1]
-    known = given is None or any(
-        Decimal(one) <= _NEAR or given.holds_number(one) for one in numbers
-    )
-    return bool(numbers) and not known
 
 
 def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
@@ -106,7 +92,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-28.3"
+RULES = "2026-11-29.1"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -197,6 +183,7 @@ class Judgement:
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
+        self.closing = [text for words, text in own if not made_calls([evidence], words.after)]
         self.spoken = Spoken("\n".join(self.standing))
         self.golds = [text for gold in (*self.earlier, self.gold) for text in gold.said]
         self.by_gold = {one.raw for text in self.golds for one in sentences(text)}
@@ -250,6 +237,21 @@ class Judgement:
         rows = [change.to_json() for change in self.evidence.changes]
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
 
+    @cached_property
+    def _left(self) -> Sequence[Any]:
+        """Gold's changes that this rollout did not make, and the arguments of such calls.
+
+        It is nothing where another end may be right.
+        """
+        end, rules = self.evidence.task.end, self.evidence.task.rules
+        if end is None or rules.alternatives:
+            return []
+        rows = [change.to_json() for change in self.evidence.changes]
+        left = [(row["key"], row.get("after")) for row in end.changes if row not in rows]
+        made = [call.arguments for call in self.evidence.calls]
+        called = [end.played[index]["arguments"] for index in end.writes if left and end.played]
+        return [*left, *(one for one in called if one not in made)]
+
     def _acts(self) -> Iterator[ReplyFinding]:
         texts = [text for text in self.standing if text not in self.golds]
         if not texts:
@@ -257,13 +259,15 @@ class Judgement:
         every = [call for one in self.requests for call in one.calls]
         writers = frozenset(name for one in self.requests for name in one.writers)
         made = made_calls(self.requests)
-        verbs = _described(self.evidence.tools_json)
-        done = self._golds_end or bool(self.evidence.task.rules.alternatives)
+        verbs, states = _described(self.evidence.tools_json, writers)
         asks = self.evidence.task.end is None or not self.evidence.task.end.changes
         asked = Material([self.evidence.task.prompt] if asks else [])
-        claims = ActClaims(made, every, writers, self.given, self.golds, verbs, done, asked)
+        claims = ActClaims(
+            made, every, writers, self.given, self.golds, verbs, states, self._left, asked
+        )
         for text in texts:
-            yield from claims.false_items(sentences(text))
+            if made and text in self.closing:
+                yield from claims.false_report(sentences(text))
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
                     yield from claims.false_in(sentence)
@@ -367,14 +371,21 @@ def own_words(text: str, quoted: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _described(tools_json: str) -> Mapping[str, str]:
-    """The first word of the description of each tool, by its name."""
+def _described(
+    tools_json: str, writers: frozenset[str]
+) -> tuple[Mapping[str, str], frozenset[str]]:
+    """The first word of the description of each tool, by its name, and the values of the enums of
+    writing tools.
+    """
     tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
-    return {
+    verbs = {
         tool["name"]: words[0].lower()
         for tool in tools
         if (words := (tool.get("description") or "").split())
     }
+    taken = [tool["parameters"].get("properties", {}) for tool in tools if tool["name"] in writers]
+    values = (value for specs in taken for spec in specs.values() for value in spec.get("enum", ()))
+    return verbs, frozenset(fold(one).replace("_", " ") for one in values if isinstance(one, str))
 
 
 @lru_cache(maxsize=64)

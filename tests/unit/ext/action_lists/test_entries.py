@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from synth.errors import OperatorError
-from synth.ext.action_lists.entries import Entry, Unreadable, read_entries
+from synth.ext.action_lists.entries import Entry, LeftOut, read_entries
 
 PLAIN = {
     "id": 7,
@@ -89,7 +89,7 @@ def test_json_lines_keep_their_line_numbers(tmp_path: Path):
 )
 def test_a_broken_entry_is_named_beside_good_ones(tmp_path: Path, raw: object, words: str):
     _, broken = read_entries(written(tmp_path / "list.json", [PLAIN, raw]))
-    assert isinstance(broken, Unreadable)
+    assert isinstance(broken, LeftOut)
     assert words in broken.reason
 
 

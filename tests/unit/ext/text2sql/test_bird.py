@@ -4,6 +4,7 @@ message.
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -136,20 +137,88 @@ def test_some_of_the_databases(published: Path, tmp_path: Path):
     assert [source.families[0].id for source in sources(world)] == ["formula_1"]
 
 
-def test_spiders_form(published: Path, tmp_path: Path):
-    """`query` for SQL, a folder `database`, no ids, no evidence, text in double quotes."""
-    spider = tmp_path / "spider"
-    shutil.copytree(published / "dev_databases", spider / "database")
-    asked = [
+Q, BRITISH = "British?", 'SELECT surname FROM drivers WHERE nationality = "British"'
+TURN = {"utterance": Q, "query": BRITISH}
+LAYOUTS: list[tuple[str, list[dict[str, Any]], int, dict[str, str]]] = [
+    ("dev.json", [{"db_id": "formula_1", "question": Q, "query": BRITISH + ";"}], 1, {}),
+    (
+        "S.csv",
+        [{"db_name": "formula_1", "query": BRITISH, "question": Q, "instructions": ""}],
+        1,
+        {},
+    ),
+    (
+        "live.jsonl",
+        [
+            {"instance_id": str(at), "selected_database": "formula_1", "query": Q, **more}
+            for at, more in enumerate(
+                (
+                    {"sol_sql": [BRITISH], "preprocess_sql": [], "external_knowledge": []},
+                    {"sol_sql": [BRITISH], "preprocess_sql": ["DELETE FROM drivers"]},
+                    {"sol_sql": [BRITISH], "external_knowledge": [3]},
+                    {"sql": "", "pred_sql": BRITISH},
+                    {"sql": {"sel": 3}},
+                    {"sol_sql": [BRITISH, BRITISH + " LIMIT 1"]},
+                )
+            )
+        ],
+        1,
         {
-            "db_id": "formula_1",
-            "question": "British?",
-            "query": 'SELECT surname FROM drivers WHERE nationality = "British";',
-        }
-    ]
-    (spider / "dev.json").write_text(json.dumps(asked), "utf-8")
-    (source,) = sources(write_bird_world(spider, tmp_path / "world"))
-    assert (source.capacity("formula_1"), source.account.entries) == (1, [])
+            "1": "preprocess_sql changes the database first",
+            "2": "its external_knowledge [3] is kept elsewhere",
+            "3": "it has no SQL or query",
+            "4": "its sql is not a query in SQL",
+            "formula_1 5": "one of its queries gives another answer than the first",
+        },
+    ),
+    (
+        "sparc.json",
+        [{"database_id": "formula_1", "interaction": [TURN, TURN], "final": TURN}],
+        2,
+        {"1-interaction-2": "it goes on from another question of its entry"},
+    ),
+    (
+        "formula_1.json",
+        [
+            {
+                "sentences": [{"text": "name0 men?", "variables": {"name0": "British"}}],
+                "sql": [BRITISH.replace("British", "name0")],
+                "variables": [{"name": "name0", "example": "German"}],
+            }
+        ],
+        1,
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "entries", "asked", "left_out"), LAYOUTS)
+def test_published_layouts(
+    published: Path,
+    tmp_path: Path,
+    name: str,
+    entries: list[dict[str, Any]],
+    asked: int,
+    left_out: dict[str, str],
+):
+    """Of each layout, the questions that its own fields settle are asked; the right query is the
+    one that the authors call so.
+    """
+    shutil.copytree(published / "dev_databases", tmp_path / "set" / "database")
+    rows = "\n".join(map(json.dumps, entries))
+    with (tmp_path / "set" / name).open("w", encoding="utf-8", newline="") as file:
+        if name.endswith(".csv"):
+            writer = csv.DictWriter(file, entries[0])
+            writer.writeheader()
+            writer.writerows(entries)
+        else:
+            file.write(rows if name.endswith("l") else json.dumps(entries))
+    (source,) = sources(write_bird_world(tmp_path / "set", tmp_path / "world"))
+    tasks = [source.task("formula_1", at, 0) for at in range(source.capacity("formula_1"))]
+    assert len(tasks) == asked
+    assert {task.gates[1].options["query"] for task in tasks} == {BRITISH}
+    assert {one.name: one.why for one in source.account.entries} == left_out
+    source.account.check()
 
 
 def rewrite(change: Callable[[list[dict[str, Any]]], object]) -> Callable[[Path], None]:
@@ -176,12 +245,12 @@ WRONG: list[tuple[Callable[[Path], object], str]] = [
     ),
     (
         lambda folder: shutil.rmtree(folder / "dev_databases"),
-        "no folder of databases beside dev.json",
+        "no SQLite file (.sqlite, .sqlite3, .db) here",
     ),
-    (text(b"[{"), "not JSON"),
-    (text(b"\xff\xfe["), "not JSON"),
-    (text(b"{}"), "must hold a list of questions"),
-    (text(b"[]"), "must hold a list of questions"),
+    (text(b"[{"), "neither JSON"),
+    (text(b"\xff\xfe["), "neither JSON"),
+    (text(b"{}"), "it is not an object"),
+    (text(b"[]"), "it is empty"),
     (text(b"[7]"), "no question can be read: it is not an object"),
     (rewrite(lambda asked: [each.pop("SQL") for each in asked]), "it has no SQL or query"),
 ]
