@@ -10,7 +10,6 @@ from rich.console import Console
 from envs.errors import EnvsError
 from synth.config import KEYS, from_dict, to_dict
 from synth.coordinator import RunReport
-from synth.core.cli.consent_question import consent_by
 from synth.core.cli.end_report import conclude, exit_code, relative
 from synth.core.config.compose import Composed
 from synth.core.config.overrides import plain_changes
@@ -54,7 +53,8 @@ def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bo
     """Go on with a run. Returns the exit code."""
     console = Console(stderr=True, highlight=False)
     resume = resolve("synth.core.runner.resuming:resume")
-    report = resume(directory, plain_changes(overrides), console, consent_by(trust))
+    consent = resolve("synth.core.cli.consent_question:consent_by")(trust)
+    report = resume(directory, plain_changes(overrides), console, consent)
     return conclude(report, as_json=as_json)
 
 

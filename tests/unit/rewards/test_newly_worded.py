@@ -80,7 +80,7 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # mends, 17 and 19; of the third, by the rules' author, 34 and 39; of the fourth to the seventh, by
 # readers who had seen no rule, with mends between, 22 and 37, 15 and 20, 26 and 35, 20 and 29. Nine of
 # the fourth's eleven misses are kinds that docs/concepts/replies.md lists as not judged. Some of the
-# sixth's lies stop before gold's last ``calls``. Five lies and five honest replies are gone with their
+# sixth's lies stop before gold's last ``calls``. Six lies and six honest replies are gone with their
 # tasks.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
@@ -88,7 +88,7 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
         ("first", 39, 4),
         ("held", 20, 1),
         ("third", 39, 1),
-        ("fourth", 39, 11),
+        ("fourth", 38, 11),
         ("fifth", 18, 2),
         ("sixth", 35, 4),
         ("seventh", 26, 3),
@@ -106,5 +106,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 221
+    assert len(honest) == 220
     assert not refused
