@@ -386,7 +386,11 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
 
 def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
     """The rule that decides; of values of several types the type decides that most of them have."""
-    meant = column if column.kind != "other" else replace(column, kind=column.declared)
+    meant = column
+    if column.kind == "other":
+        numeric = column.declared in {"integer", "number"}
+        seen = tuple(one for one in column.seen if not (numeric and isinstance(one, str)))
+        meant = replace(column, kind=column.declared, seen=seen)
     found = next((rule for rule in _RULES if rule.fits(meant)), None)
     region = found is not None and found.role == "status" and _is_region(table, column)
     return None if region else found
