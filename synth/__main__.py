@@ -170,14 +170,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        _close_stdout()
         return PIPE_CLOSED
     except Exception as error:
         _report(error, words, debug=debug)
         return OPERATOR if isinstance(error, _TO_MEND) else FAILED
     finally:
-        with contextlib.suppress(BrokenPipeError):
+        try:
             stdout().flush()
+        except OSError:
+            _close_stdout()
         # The process ends, and looking for cycles once more costs a tenth of a second. DuckDB's
         # binding needs it: it prints each object that is still there as leaked.
         if argv is None and "duckdb" not in sys.modules:
@@ -192,8 +193,7 @@ def _begin() -> None:
         resolve(f"{COMMANDS['completion'][0]}:answer")(
             COMMANDS
         )  # a shell asks, and the process ends here
-    if _HELP.isdisjoint(sys.argv[1:]):
-        keep_for_reports()
+    keep_for_reports(apart=_HELP.isdisjoint(sys.argv[1:]))
 
 
 def _dispatch(words: Sequence[str]) -> int:
@@ -286,7 +286,7 @@ def _exit_code(leaving: SystemExit) -> int:
 
 
 def _close_stdout() -> None:
-    """Keep the interpreter's flush at exit from reporting that the reader has gone."""
+    """Keep the interpreter's flush at exit from reporting a reader that has gone, or a full disk."""
     # Under a test or in a notebook, standard output may have no file descriptor.
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -14,10 +14,19 @@ from typing import TextIO
 _kept: list[TextIO] = []
 
 
-def keep_for_reports() -> None:
-    """Keep descriptor 1 for :func:`stdout`, from here on and for the whole process."""
+def keep_for_reports(*, apart: bool = True) -> None:
+    """Keep descriptor 1 for :func:`stdout`, from here on and for the whole process.
+
+    Standard streams that the process was started without (``>&-``, a service) lead nowhere, so
+    that no other file gets their descriptors; ``apart`` False does that alone.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, os.fdopen(nowhere, "w" if number else "r"))
     reconfigure = getattr(sys.stdout, "reconfigure", None)
-    if _kept or sys.stderr is None or reconfigure is None:
+    if _kept or not apart or reconfigure is None:
         return
     sys.stdout.flush()
     encoding, errors, lines = sys.stdout.encoding, sys.stdout.errors, sys.stdout.isatty()
