@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TOKEN_OR_EMAIL = re.compile(f"{_EMAIL}|{_TOKEN.pattern}", re.VERBOSE)
-_PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011", "''\"\"-", "\u00ad\u200b")
+_PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011\u2212", "''\"\"--", "\u00ad\u200b")
 MONEY = {
     "$": "$",
     "usd": "$",

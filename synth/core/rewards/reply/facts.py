@@ -19,7 +19,7 @@ from synth.core.language.values import (
     spelled_numbers,
     values_in,
 )
-from synth.core.language.wording import MONEY, spans, stem, texts, tokens
+from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
 from synth.core.rewards.reply.given import Material, squeeze
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, base_form
 from synth.core.types.reply import Fact
@@ -120,10 +120,30 @@ class Spoken:
             return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
         plain = value.replace("_", " ")
         flat = squeeze(plain)
+        if not flat:
+            return self._signs(fold(value).strip() or value)
+        if self._other_sign(fold(value)):
+            return False
         if len(flat) >= 4 and flat in self.squeezed:
             return True
         words = texts(tokens(plain))
         return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
+
+    def _signs(self, signs: str) -> bool:
+        """Tell whether signs are there, such as "🔥"; three stars are not in four."""
+        first, last = re.escape(signs[:1]), re.escape(signs[-1:])
+        wanted = rf"(?<!{first}){re.escape(signs)}(?!{last})"
+        return re.search(wanted, f"{self.text}\n{fold(self.text)}") is not None
+
+    def _other_sign(self, value: str) -> bool:
+        """Tell whether a word has another sign behind it: "O-" or "C#", and the value is "O+" or
+        "C". A sign may be said in words, as in "O positive".
+        """
+        head = value.rstrip("-+#")
+        if head == value and len(value) > 2:
+            return False
+        behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
+        return value.removeprefix(head) not in behind and any(behind)
 
 
 def missing(
