@@ -87,6 +87,12 @@ class Exchanger:
         self._cap = max_response_bytes
         self._limit = max_connections
         self._proxy, self._proxy_headers, self.proxy_secrets = _proxy_of(URL(origin))
+        self.way = (
+            f" (through the environment's proxy {public_url(str(self._proxy))};"
+            f" NO_PROXY={URL(origin).host} goes past it)"
+            if self._proxy
+            else ""
+        )
         self._own_headers = (
             self._proxy_headers if origin.startswith("http:") else None
         )  # no CONNECT carries them
@@ -128,7 +134,7 @@ class Exchanger:
         except (aiohttp.ClientError, zlib.error, OSError, EOFError, UnicodeError) as error:
             reason, retryable = f"did not answer: {_root_cause(error)}", True
         # Outside of the except blocks: no chained exception carries a request's headers.
-        raise ExchangeError(reason, retryable)
+        raise ExchangeError(f"{reason}{self.way}", retryable)
 
     async def _attempt(
         self,

@@ -189,13 +189,14 @@ def failure(
     body: bytes,
     redact: Redactor,
     echoed: str | None = None,
+    way: str = "",
 ) -> ModelError:
     """Return the error for a response other than 2xx (or for an error inside a 200, by its own
-    code). ``echoed`` is the key under which reasoning was sent back.
+    code). ``echoed`` is the key under which reasoning was sent back, ``way`` a remark on a proxy.
     """
     body_error = read_error(body)
     words = redact.excerpt(body_error.message, 400)
-    prefix = f"{url} answered HTTP {status}"
+    prefix = f"{url}{way} answered HTTP {status}"
     message = f"{prefix}: {words}" if words else prefix
     if 300 <= status < 400:
         target = redact.excerpt(headers.get("location", "").partition("?")[0]) or "another address"

@@ -77,6 +77,7 @@ PROBE_TOKENS = 16
 _ABOUT_THE_CAP = re.compile(
     r"(?<!model\.)(?<!options\.)max_(?:completion_|output_)?tokens|output limit", re.IGNORECASE
 )
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+:[ -~]*", re.ASCII)
 _STREAM_USAGE = b',"stream_options":{"include_usage":true}'
 
 
@@ -111,6 +112,13 @@ class OpenAIModel(Model):
             )
         api_key = _checked_key(api_key)
         headers = dict(endpoint.headers)
+        if wrong := [
+            one for one, value in headers.items() if not _HEADER.fullmatch(f"{one}:{value}")
+        ]:
+            raise OperatorError(
+                f"model.options.headers: {', '.join(map(repr, wrong))} cannot be sent: a name has"
+                " letters, digits and hyphens, a value printable ASCII characters"
+            )
         address, query = split_address(endpoint.base_url)
         self._template = RequestTemplate(endpoint.name, address, query, api_key, headers)
         base_url = str(self._template.base_url)
@@ -172,9 +180,8 @@ class OpenAIModel(Model):
         else:
             status = reply.status
             if 300 <= status < 400 or status in (401, 402, 403) or status in (500, 502, 503, 504):
-                raise failure(
-                    f"{self.endpoint}/models", status, reply.headers, reply.body, self._redact
-                )
+                url, way = f"{self.endpoint}/models", self._http.way
+                raise failure(url, status, reply.headers, reply.body, self._redact, way=way)
             return reply
         raise self._no_answer(f"{self.endpoint}/models", problem)
 
@@ -351,7 +358,8 @@ class OpenAIModel(Model):
 
     def _failure(self, status: int, reply: Reply, body: bytes) -> ModelError:
         echoed = self.options.echo_reasoning
-        return failure(self._url, status, reply.headers, body, self._redact, echoed)
+        way = self._http.way
+        return failure(self._url, status, reply.headers, body, self._redact, echoed, way)
 
     def _read(self, reply: Reply, streamed: StreamedAnswer | None, first_call: int) -> Completion:
         if not 200 <= reply.status < 300:
@@ -397,11 +405,15 @@ class OpenAIModel(Model):
 
 
 def _checked_key(api_key: str | None) -> str | None:
-    """Strip the key; an empty one is none. Raises :class:`OperatorError` for control characters."""
+    """Strip the key; an empty one is none. Raises :class:`OperatorError` for characters that no
+    header holds, without the key.
+    """
     stripped = (api_key or "").strip() or None
-    if stripped is not None and not stripped.isprintable():
+    wrong = [one for one in stripped or "" if not (one.isascii() and one.isprintable())]
+    if wrong:
         raise OperatorError(
-            "the model's API key holds characters that no key has: a line break, or the like"
+            "the model's API key holds a character that no key has, such as a line break or a"
+            f" letter from a formatted page: {', '.join(map(ascii, wrong[:3]))}; copy it again"
         )
     return stripped
 

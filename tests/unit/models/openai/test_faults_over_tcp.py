@@ -179,6 +179,7 @@ async def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> Non
         error = await refused(model)
         await model.aclose()
     assert error.retryable
+    assert "proxy http://127.0.0.1:1; NO_PROXY=127.0.0.1 goes past it" in str(error)
     assert server.connections == 0
     check_words(error)
 
