@@ -186,12 +186,13 @@ def override_lines(values: Mapping[str, object]) -> list[str]:
     """Write config values as overrides: ``{"env": "shop", "tasks": {"count": 8}}`` becomes
     ``env=shop`` and ``tasks.count=8``.
 
-    Keys may be dotted. A text for a section chooses a config of its group.
+    Keys may be dotted. A text for a section chooses a config of its group. Raises
+    :class:`ConfigProblems` for a value that YAML does not have.
     """
     return [
         f"{key}={quoted_value(value)}"
         if isinstance(value, str)
-        else f"{key}={Transformer.str(_quoted(value))}"
+        else f"{key}={Transformer.str(_quoted(value, key))}"
         for key, value in flat_values(values).items()
     ]
 
@@ -244,13 +245,19 @@ def _in_hydras_grammar(value: str) -> str | None:
     return None
 
 
-def _quoted(value: Any) -> Any:
-    """A value whose texts stay texts: ``"true"`` is not true. Tuples become lists, paths texts."""
+def _quoted(value: Any, where: str = "") -> Any:
+    """A value whose texts stay texts: ``"true"`` is not true. Tuples become lists, paths texts,
+    numbers and arrays of NumPy Python's.
+    """
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
         items = cast("Mapping[object, Any]", value).items()
-        return {str(key): _quoted(inner) for key, inner in items}
+        return {str(key): _quoted(inner, where) for key, inner in items}
     if isinstance(value, (list, tuple)):
-        return [_quoted(inner) for inner in cast("list[Any]", value)]
+        return [_quoted(inner, where) for inner in cast("list[Any]", value)]
+    if not isinstance(value, str | Path | int | float | None):
+        kinds = "takes numbers, texts, lists and mappings"
+        raise ConfigProblems([f"{where}: {kinds}, not {type(value).__name__} ({value!r:.60})"])
     return QuotedString(str(value), Quote.double) if isinstance(value, str | Path) else value
 
 
