@@ -286,7 +286,7 @@ def _exit_code(leaving: SystemExit) -> int:
 
 
 def _close_stdout() -> None:
-    """Keep the interpreter's flush at exit from reporting a reader that has gone, or a full disk."""
+    """Keep the flush at exit from reporting a reader that has gone, or a full disk."""
     # Under a test or in a notebook, standard output may have no file descriptor.
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
