@@ -50,6 +50,19 @@ def test_tables_with_keys_of_bytes_stay(engine: str, rows: int | None):
     assert changed >= {"goods.id", "labelled.label_id", "notes.label_id"}
 
 
+def test_a_uuid_and_a_text_are_compared_as_texts():
+    """And arrays and documents, which are texts in SQLite only, are no keys and no fault."""
+    tables = (
+        "CREATE TABLE users (id uuid PRIMARY KEY, tags text[] NOT NULL, doc json);"
+        "CREATE TABLE notes (note_id integer PRIMARY KEY, user_id text NOT NULL);"
+        "INSERT INTO users SELECT md5(n::text)::uuid, '{a}', '{}' FROM generate_series(1, 4) n;"
+        "INSERT INTO notes SELECT row_number() OVER (), id::text FROM users"
+    )
+    shown = list[str]()
+    server_source("postgresql", tables, Extract(accept=lambda lines: bool(shown.extend(lines))))
+    assert shown == ["notes.user_id -> users.id: name, 100 percent of 4 values"]
+
+
 def test_digits_within_a_key_are_no_card_number():
     assert [*personal_values("key 0a112233445566778899aabbccddee0b")] == []
     found = personal_values("cards 5500000000000004, 4111 1111 1111 1111.")

@@ -23,10 +23,7 @@ from synth.errors import ConfigProblems, OperatorError
 from synth.ext.authoring.source import from_files
 
 SCRIPTS = {
-    "unclosed.sql": (
-        "CREATE TABLE a (id INT);\n\nCREATE TABLE b (id INT, ';\n",
-        ":3: SQLite",
-    ),
+    "unclosed.sql": ("CREATE TABLE a (id INT);\n\nCREATE TABLE b (id INT, ';\n", ":3: SQLite"),
     "of_mysql.sql": (
         "CREATE TABLE a (id INT);\nCREATE TABLE `b` (`id` int) ENGINE=InnoDB;\n",
         ":2: SQLite cannot run this script: .* --dsn-env-var NAME",

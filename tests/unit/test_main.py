@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 from functools import partial
@@ -17,15 +16,11 @@ from synth.__main__ import COMMANDS, CORE, EXTRAS, main
 from synth.errors import ConfigProblems, DatasetError, ModelAuthError, OperatorError, TaskError
 from tests.sample_rows import row, write_run
 
+run = partial(subprocess.run, capture_output=True, text=True, check=False, input="")
 
-def synth(*words, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "synth", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
+
+def synth(*words, first=("-m", "synth"), **options):
+    return run([sys.executable, *first, *words], **options)
 
 
 @pytest.fixture
@@ -82,13 +77,7 @@ sys.exit(program.main(sys.argv[1:]))
     ],
 )
 def test_a_command_without_its_extra_says_how_to_install_it(words, status, said):
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    done = synth(*words, first=("-c", WITHOUT))
     assert done.returncode == status
     assert said in done.stderr
 
@@ -219,30 +208,20 @@ def test_exit_codes(body, code, command):
     assert main(["try"]) == code
 
 
-def test_a_reader_that_leaves_is_no_error(tmp_path):
-    """``synth ... | head`` ends quietly, whatever is still unwritten."""
+@pytest.mark.parametrize(
+    ("where", "codes", "said"),
+    [("| head -c 1", {141}, ""), (">&-", {0}, ""), (">/dev/full", {1}, "No space left on device")],
+)
+def test_standard_output_that_takes_nothing(where, codes, said, tmp_path):
+    """A reader that leaves, a service without streams (dvc#10041, torchx#418), a full disk."""
     (tmp_path / "chatty.py").write_text(
-        "from synth.core.foundation.standard_output import stdout\n"
-        "def main(argv):\n    stdout().write('x' * 10_000_000)\n    return 0\n"
+        "from synth.core.foundation.standard_output import say\n"
+        "def main(argv):\n    say('x' * 10_000_000)\n    return 0\n"
     )
-    code = (
-        "import sys; from synth.__main__ import main, COMMANDS; COMMANDS['run'] = ('chatty',"
-        " ''); sys.exit(main())"
-    )
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])]),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "run"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    assert process.stdout.read(1) == b"x"
-    process.stdout.close()
-    assert process.wait() in {141, -signal.SIGPIPE}
-    assert process.stderr.read() == b""
-    process.stderr.close()
+    code = "from synth.__main__ import *; COMMANDS['run'] = ('chatty', ''); sys.exit(main())"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}
+    shell = f'set -o pipefail; {sys.executable} -c "{code}" run {where}'
+    done = run(["bash", "-c", shell], env=environment)
+    assert done.returncode in codes
+    assert said in done.stderr if said else not done.stderr
+    assert "Traceback" not in done.stderr

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, String, cast, func, select
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_names, noun_of, spelled
@@ -132,13 +133,13 @@ def _held(
     ends = _AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
     if not (ends or (whole and _says_no_amount(column))):
         return None
-    values = table.source.c[column.name]
+    values = _comparable(table, column)
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
     for key in _keys(target)[: None if ends else 1]:
         if target is table and key is column:
             continue
         same = {column.type, key.type} <= {"INTEGER", "NUMERIC"} or column.type == key.type
-        inner = values.in_(select(target.source.c[key.name]))
+        inner = values.in_(select(_comparable(target, key)))
         held = select(func.count(values.distinct())).where(inner)
         if same and int(db.execute(held).scalar_one()) == given:
             return InferredKey(table.name, column.name, target.name, key.name, given)
@@ -150,6 +151,14 @@ def _says_no_amount(column: LiveColumn) -> bool:
     kind = "text" if column.type == "TEXT" else "integer"
     shaped = with_roles(TableShape("", (ColumnShape(column.name, kind),)))
     return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
+
+
+def _comparable(table: LiveTable, column: LiveColumn) -> ColumnElement[Any]:
+    """A column as it is compared. A UUID, an array or a document is a text in SQLite only; its
+    server compares it with no text, and some with nothing.
+    """
+    values = table.source.c[column.name]
+    return cast(values, String) if column.type == "TEXT" else values
 
 
 @dataclass
@@ -182,7 +191,7 @@ class _Texts:
         if column.type != "TEXT":
             return set()
         if place not in self.known:
-            one = table.source.c[column.name]
+            one = _comparable(table, column)
             rows = db.execute(select(one).distinct().where(one.is_not(None)).limit(MOST + 1))
             self.known[place] = set(rows.scalars())
         return self.known[place]

@@ -13,6 +13,7 @@ import synth
 from envs.sandboxes.base import Template
 from envs.types import Limits
 from envs.world.loader import World, load_world
+from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.sentences import sentences
 from synth.core.rewards.reply.verifier import RULES, _is_of_two_names, _notes_on
@@ -230,6 +231,19 @@ class TestFacts:
             for until in (day, f"{day[8:]}.{day[5:7]}.{day[:4]}"):
                 verdict = desk.told(f"Balance {amount}, good until {until}.")
                 assert verdict.score == 1.0, verdict.reason
+
+    @pytest.mark.parametrize(
+        ("value", "said", "other"),
+        [
+            ("O+", "It is type O+, or O positive.", "The type is O-."),
+            ("C", "It is written in **C**.", "It is written in C#, not C++."),
+            ("★★★", "Three stars: ★★★", "Four stars: ★★★★"),
+            ("❄️", "The reaction is ❄.", "The reaction is 🔥."),
+        ],
+    )
+    def test_signs_are_a_part_of_a_value(self, value: str, said: str, other: str):
+        assert Spoken(said).holds(value)
+        assert not Spoken(other).holds(value)
 
     def test_two_facts_are_not_exchanged(self, shop: dict[str, Desk]):
         desk = shop["fee_for_opened_electronics None"]

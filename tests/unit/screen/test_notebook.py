@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import synth
 from synth.core.dataset.columns import COLUMNS
@@ -51,12 +52,7 @@ def evil_row() -> Trajectory:
         messages=[
             {"role": "system", "content": EVIL},
             {"role": "user", "content": EVIL * 100},
-            {
-                "role": "assistant",
-                "content": EVIL,
-                "reasoning_content": EVIL,
-                "tool_calls": [call],
-            },
+            {"role": "assistant", "content": EVIL, "reasoning_content": EVIL, "tool_calls": [call]},
             {"role": "tool", "name": EVIL, "content": EVIL},
             {"role": EVIL, "content": EVIL},
         ],
@@ -93,13 +89,9 @@ def test_nothing_in_a_row_becomes_a_tag_or_hides():
 
 
 def test_a_row_shows_its_transcript_beside_its_row_changes(tmp_path: Path):
-    run = synth.run(
-        env="library",
-        tasks={"count": 4},
-        runtime="inline",
-        output={"dir": tmp_path},
-        progress=False,
-    )
+    four = SimpleNamespace(tolist=lambda: 4)  # as NumPy's numbers have it
+    tasks, output = {"count": four}, {"dir": tmp_path}
+    run = synth.run(env="library", tasks=tasks, runtime="inline", output=output, progress=False)
     row = run.dataset[0]
     text = Tags(row._repr_html_()).text
     for message in row["messages"]:
