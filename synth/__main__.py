@@ -259,15 +259,10 @@ def _message(error: Exception, words: Sequence[str]) -> str:
         return f"error: {error}\nWhere it happened: {again}"
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    if frames and (own := next(filter(_is_foreign, reversed(frames)), None)) is not None:
-        return (
-            f"error: {type(error).__name__}: {error}{where}\n"
-            f"It came from {own.filename}:{own.lineno}, an extension. The whole traceback: {again}"
-        )
-    return (
-        f"error: {type(error).__name__}: {error}{where}\n"
-        f"This is a bug in synth, not in what you did. The whole traceback: {again}"
-    )
+    own = next(filter(_is_foreign, reversed(frames)), None)
+    bug = "This is a bug in synth, not in what you did."
+    whose = bug if own is None else f"It came from {own.filename}:{own.lineno}, an extension."
+    return f"error: {type(error).__name__}: {error}{where}\n{whose} The whole traceback: {again}"
 
 
 def _is_foreign(frame: traceback.FrameSummary) -> bool:

@@ -186,8 +186,7 @@ def override_lines(values: Mapping[str, object]) -> list[str]:
     """Write config values as overrides: ``{"env": "shop", "tasks": {"count": 8}}`` becomes
     ``env=shop`` and ``tasks.count=8``.
 
-    Keys may be dotted. A text for a section chooses a config of its group. Raises
-    :class:`ConfigProblems` for a value that YAML does not have.
+    Keys may be dotted. A text for a section chooses a config of its group.
     """
     return [
         f"{key}={quoted_value(value)}"
@@ -246,9 +245,7 @@ def _in_hydras_grammar(value: str) -> str | None:
 
 
 def _quoted(value: Any, where: str = "") -> Any:
-    """A value whose texts stay texts: ``"true"`` is not true. Tuples become lists, paths texts,
-    numbers and arrays of NumPy Python's.
-    """
+    """A value whose texts stay texts: ``"true"`` is not true. Tuples and arrays become lists."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
         items = cast("Mapping[object, Any]", value).items()
@@ -256,8 +253,7 @@ def _quoted(value: Any, where: str = "") -> Any:
     if isinstance(value, (list, tuple)):
         return [_quoted(inner, where) for inner in cast("list[Any]", value)]
     if not isinstance(value, str | Path | int | float | None):
-        kinds = "takes numbers, texts, lists and mappings"
-        raise ConfigProblems([f"{where}: {kinds}, not {type(value).__name__} ({value!r:.60})"])
+        raise ConfigProblems([f"{where}: takes numbers, texts, lists, mappings, not {value!r:.60}"])
     return QuotedString(str(value), Quote.double) if isinstance(value, str | Path) else value
 
 

@@ -17,8 +17,7 @@ _kept: list[TextIO] = []
 def keep_for_reports(*, apart: bool = True) -> None:
     """Keep descriptor 1 for :func:`stdout`, from here on and for the whole process.
 
-    Standard streams that the process was started without (``>&-``, a service) lead nowhere, so
-    that no other file gets their descriptors; ``apart`` False does that alone.
+    Streams that the process lacks (``>&-``) lead nowhere; ``apart`` False does that alone.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:

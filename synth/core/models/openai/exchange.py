@@ -87,12 +87,8 @@ class Exchanger:
         self._cap = max_response_bytes
         self._limit = max_connections
         self._proxy, self._proxy_headers, self.proxy_secrets = _proxy_of(URL(origin))
-        self.way = (
-            f" (through the environment's proxy {public_url(str(self._proxy))};"
-            f" NO_PROXY={URL(origin).host} goes past it)"
-            if self._proxy
-            else ""
-        )
+        way = f"the environment's proxy {self._proxy}; NO_PROXY={URL(origin).host} goes past it"
+        self.way = f" (through {way})" if self._proxy else ""
         self._own_headers = (
             self._proxy_headers if origin.startswith("http:") else None
         )  # no CONNECT carries them

@@ -110,15 +110,8 @@ class OpenAIModel(Model):
             raise OperatorError(
                 f"model.extra_body must not set {', '.join(reserved)}: the pipeline sets it"
             )
-        api_key = _checked_key(api_key)
         headers = dict(endpoint.headers)
-        if wrong := [
-            one for one, value in headers.items() if not _HEADER.fullmatch(f"{one}:{value}")
-        ]:
-            raise OperatorError(
-                f"model.options.headers: {', '.join(map(repr, wrong))} cannot be sent: a name has"
-                " letters, digits and hyphens, a value printable ASCII characters"
-            )
+        api_key = _checked_key(api_key, headers)
         address, query = split_address(endpoint.base_url)
         self._template = RequestTemplate(endpoint.name, address, query, api_key, headers)
         base_url = str(self._template.base_url)
@@ -404,17 +397,15 @@ class OpenAIModel(Model):
         )
 
 
-def _checked_key(api_key: str | None) -> str | None:
-    """Strip the key; an empty one is none. Raises :class:`OperatorError` for characters that no
-    header holds, without the key.
-    """
+def _checked_key(api_key: str | None, headers: Mapping[str, str]) -> str | None:
+    """Strip the key; an empty one is none. Raises OperatorError for what no header holds."""
     stripped = (api_key or "").strip() or None
-    wrong = [one for one in stripped or "" if not (one.isascii() and one.isprintable())]
-    if wrong:
-        raise OperatorError(
-            "the model's API key holds a character that no key has, such as a line break or a"
-            f" letter from a formatted page: {', '.join(map(ascii, wrong[:3]))}; copy it again"
-        )
+    for name, value in {**headers, "Key": stripped or ""}.items():
+        if not _HEADER.fullmatch(f"{name}:{value}"):
+            raise OperatorError(
+                f"the model's API key or header {name!r} holds what no header can: a line break, a"
+                " letter from a formatted page, or the like; copy it again"
+            )
     return stripped
 
 

@@ -107,8 +107,7 @@ class Spoken:
         )
 
     def _text(self, value: str) -> bool:
-        day = _DAY.match(value)
-        if day is not None:
+        if day := _DAY.match(value):
             return any(
                 same_day(part, day[1])
                 for item in self.values
@@ -119,31 +118,18 @@ class Spoken:
         if _NUMBER.fullmatch(value) and not value.startswith("0"):
             return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
         plain = value.replace("_", " ")
-        flat = squeeze(plain)
-        if not flat:
-            return self._signs(fold(value).strip() or value)
-        if self._other_sign(fold(value)):
-            return False
+        flat, code = squeeze(plain), fold(value).strip() or value
+        if not flat:  # signs alone: "🔥"; three stars are not in four
+            return code in re.findall(f"[{re.escape(code)}]+", f"{self.text}\n{fold(self.text)}")
+        head = code.rstrip("-+#")
+        if head != code or len(code) <= 2:  # "O-" is not "O+", nor "C#" "C"; "O positive" may be
+            behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
+            if any(behind) and code[len(head) :] not in behind:
+                return False
         if len(flat) >= 4 and flat in self.squeezed:
             return True
         words = texts(tokens(plain))
         return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
-
-    def _signs(self, signs: str) -> bool:
-        """Tell whether signs are there, such as "🔥"; three stars are not in four."""
-        first, last = re.escape(signs[:1]), re.escape(signs[-1:])
-        wanted = rf"(?<!{first}){re.escape(signs)}(?!{last})"
-        return re.search(wanted, f"{self.text}\n{fold(self.text)}") is not None
-
-    def _other_sign(self, value: str) -> bool:
-        """Tell whether a word has another sign behind it: "O-" or "C#", and the value is "O+" or
-        "C". A sign may be said in words, as in "O positive".
-        """
-        head = value.rstrip("-+#")
-        if head == value and len(value) > 2:
-            return False
-        behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
-        return value.removeprefix(head) not in behind and any(behind)
 
 
 def missing(
