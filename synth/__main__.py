@@ -47,6 +47,7 @@ view ext.view.cli write a dataset as one HTML page: transcripts beside their row
 branch ext.branching.cli sample other continuations of recorded rollouts
 narrate ext.rationales.cli have a teacher write reasoning and words into rollouts
 eval ext.evaluation.cli.eval evaluate a model on held-out tasks, with intervals
+join ext.authoring.cli.join make one world of several, with tools under prefixed names
 draft ext.authoring.cli.draft let a model write task families for a world, and prove them
 rephrase ext.authoring.cli.rephrase let a model write other words for users, and prove them
 play core.cli.play play a task by hand in the terminal, with the score at the end

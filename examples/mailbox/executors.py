@@ -130,8 +130,7 @@ def forward_mail(db: Connection, mail_id: int, to: Addresses, note: Note = None)
         note: What is written above it, if anything is.
     """
     mail = _require_mail(db, mail_id)
-    above = f"{note}\n\n" if note else ""
-    return _sent(db, mail["thread_id"], f"{above}> {mail['body']}", to)
+    return _sent(db, mail["thread_id"], note or "Forwarded.", to, forwards=mail_id)
 
 
 @tool
@@ -220,7 +219,7 @@ def move_mail(db: Connection, mail_id: int, folder: Literal["inbox", "archive"])
 def _require_mail(db: Connection, mail_id: int) -> Row:
     found = first(
         db,
-        "SELECT m.mail_id, m.thread_id, t.subject, m.sender, m.folder, m.sent_at, m.unread, m.body,"
+        "SELECT m.mail_id, m.thread_id, t.subject, m.sender, m.folder, m.sent_at, m.unread, m.body, m.forwards,"
         " EXISTS (SELECT 1 FROM mail_labels l WHERE l.mail_id = m.mail_id AND l.label = 'answered') AS answered,"
         " EXISTS (SELECT 1 FROM mail_labels l WHERE l.mail_id = m.mail_id AND l.label = 'hold') AS hold"
         " FROM mails m JOIN threads t ON t.thread_id = m.thread_id WHERE m.mail_id = :id",
@@ -257,16 +256,18 @@ def _sent(
     to: list[str],
     copies: list[str] | None = None,
     folder: str = "sent",
+    forwards: int | None = None,
 ) -> dict[str, Any]:
     made = first(
         db,
-        "INSERT INTO mails (thread_id, folder, sender, body, sent_at, unread)"
-        " VALUES (:thread, :folder, :sender, :body, :moment, 0) RETURNING mail_id",
+        "INSERT INTO mails (thread_id, folder, sender, body, sent_at, unread, forwards)"
+        " VALUES (:thread, :folder, :sender, :body, :moment, 0, :forwards) RETURNING mail_id",
         thread=thread_id,
         folder=folder,
         sender=OWN,
         body=body,
         moment=None if folder == "drafts" else timestamp(db),
+        forwards=forwards,
     )
     mail_id = (made or {})["mail_id"]
     kinds = dict.fromkeys(map(_address, copies or ()), "cc")

@@ -19,7 +19,7 @@ CREATE TABLE threads (
     subject   VARCHAR(120) NOT NULL
 );
 
--- A draft has no sent_at.
+-- A draft has no sent_at. forwards is the mail that stands below the body.
 CREATE TABLE mails (
     mail_id   INTEGER PRIMARY KEY,
     thread_id INTEGER       NOT NULL,
@@ -28,7 +28,9 @@ CREATE TABLE mails (
     body      VARCHAR(4000) NOT NULL,
     sent_at   VARCHAR(19),
     unread    INTEGER       NOT NULL DEFAULT 0,
+    forwards  INTEGER,
     CONSTRAINT mails_thread FOREIGN KEY (thread_id) REFERENCES threads (thread_id),
+    CONSTRAINT mails_forwards FOREIGN KEY (forwards) REFERENCES mails (mail_id),
     CONSTRAINT mails_folder CHECK (folder IN ('inbox', 'archive', 'sent', 'drafts')),
     CONSTRAINT mails_unread CHECK (unread IN (0, 1)),
     CONSTRAINT mails_sent CHECK ((folder = 'drafts' AND sent_at IS NULL) OR (folder <> 'drafts' AND sent_at IS NOT NULL))

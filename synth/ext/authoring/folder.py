@@ -58,6 +58,7 @@ def new_folder(path: Path) -> Generator[Path]:
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 

@@ -264,7 +264,7 @@ def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
     maps names to comments.
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
-    prefix, out = shared_prefix([*columns]), dict[str, str]()
+    prefix, out = _shared_prefix([*columns]), dict[str, str]()
     for name, comment in zip(columns, comments, strict=True):
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
@@ -301,7 +301,7 @@ def _said(words: Sequence[str]) -> str:
     return " ".join([*first, last])
 
 
-def shared_prefix(names: Sequence[str]) -> str:
+def _shared_prefix(names: Sequence[str]) -> str:
     """The first word, with its underscore, that all of at least three names share."""
     names = [spelled(name) for name in names]
     heads = {name.partition("_")[0] for name in names if "_" in name}

@@ -235,10 +235,10 @@ def open_only(sketch: Sketch, row: Named) -> list[str]:
     """Conditions under which the rules let a row be changed: no state closes it, nor what it
     belongs to.
     """
-    shut = is_shut(row.table, row.alias)
+    shut = _is_shut(row.table, row.alias)
     out = [f"({shut}) IS NOT TRUE"] if shut else []
     for link in row.table.links:
-        owner = is_shut(sketch.shape.tables[link.table], "owner")
+        owner = _is_shut(sketch.shape.tables[link.table], "owner")
         if owner and link.table != row.table.name:
             same = f"owner.{quoted(link.target)} = {row.col(link.column)}"
             rows = f"SELECT 1 FROM {quoted(link.table)} owner WHERE {same} AND {owner}"
@@ -246,7 +246,7 @@ def open_only(sketch: Sketch, row: Named) -> list[str]:
     return out
 
 
-def is_shut(table: TableShape, alias: str) -> str:
+def _is_shut(table: TableShape, alias: str) -> str:
     """A condition that a state closes the row of an alias; empty where none does."""
     column, states = closed(table) or (None, [])
     listed = ", ".join(map(literal, states))

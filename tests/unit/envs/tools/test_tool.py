@@ -138,86 +138,37 @@ class TestSchema:
             schema_of(hint)
 
 
-def undocumented(db: Any) -> None: ...
-
-
-def unannotated(db: Any, patient) -> None:
-    """Do it.
-
-    Args:
-        patient: Whom.
-    """
-
-
-def untold(db: Any, patient: int) -> None:
-    """Do it."""
-
-
-def misnamed(db: Any, patient: int) -> None:
-    """Do it.
-
-    Args:
-        patient: Whom.
-        pateint: Whom?
-    """
-
-
-def variadic(db: Any, *patients: int) -> None:
-    """Do it.
-
-    Args:
-        patients: Whom.
-    """
-
-
-def keywords(db: Any, **patients: int) -> None:
-    """Do it.
-
-    Args:
-        patients: Whom.
-    """
-
-
-def positional(db: Any, patient: int, /) -> None:
-    """Do it.
-
-    Args:
-        patient: Whom.
-    """
-
-
-def without_connection() -> None:
-    """Do it."""
-
-
-def raw_bytes(db: Any, image: bytes) -> None:
-    """Do it.
-
-    Args:
-        image: A picture.
-    """
-
-
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("parameters", "described", "words"),
     [
-        (undocumented, "it needs a docstring"),
-        (unannotated, "parameter `patient` needs a type annotation"),
-        (untold, "parameter `patient` needs a line under Args:"),
-        (misnamed, "the docstring describes the unknown parameter `pateint`"),
-        (variadic, "parameter `patients` cannot be passed by name"),
-        (keywords, "parameter `patients` cannot be passed by name"),
-        (positional, "parameter `patient` cannot be passed by name"),
-        (without_connection, "its first parameter must be the connection"),
-        (raw_bytes, "<class 'bytes'> has no portable JSON Schema"),
+        ("db: Any", None, "it needs a docstring"),
+        ("db: Any, patient", ["patient"], "parameter `patient` needs a type annotation"),
+        ("db: Any, patient: int", [], "parameter `patient` needs a line under Args:"),
+        (
+            "db: Any, patient: int",
+            ["patient", "pateint"],
+            "the docstring describes the unknown parameter `pateint`",
+        ),
+        ("db: Any, *patients: int", ["patients"], "parameter `patients` cannot be passed by name"),
+        ("db: Any, **patients: int", ["patients"], "parameter `patients` cannot be passed by name"),
+        ("db: Any, patient: int, /", ["patient"], "parameter `patient` cannot be passed by name"),
+        ("", [], "its first parameter must be the connection"),
+        ("db: Any, image: bytes", ["image"], "<class 'bytes'> has no portable JSON Schema"),
     ],
 )
-def test_a_function_that_is_no_tool_is_named_with_its_line(function: Any, words: str):
+def test_a_function_that_is_no_tool_is_named_with_its_line(
+    parameters: str, described: list[str] | None, words: str
+):
+    scope: dict[str, Any] = {"Any": Any}
+    exec(compile(f"\n\ndef broken({parameters}) -> None: ...", __file__, "exec"), scope)
+    function = scope["broken"]
+    if described is not None:
+        lines = [f"    {name}: Whom." for name in described]
+        function.__doc__ = "\n".join(["Do it.", "", *(["Args:"] if lines else []), *lines])
     with pytest.raises(WorldError) as caught:
         tool(function)
-    assert caught.value.message.startswith(f"tool {function.__name__}: {words}")
-    assert caught.value.file == __file__
-    assert caught.value.line == function.__code__.co_firstlineno
+    assert caught.value.message.startswith(f"tool broken: {words}")
+    assert (caught.value.file, caught.value.line) == (__file__, 3)
 
 
 def made(
