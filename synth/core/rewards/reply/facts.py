@@ -121,15 +121,22 @@ class Spoken:
         flat, code = squeeze(plain), fold(value).strip() or value
         if not flat:  # signs alone: "🔥"; three stars are not in four
             return code in re.findall(f"[{re.escape(code)}]+", f"{self.text}\n{fold(self.text)}")
-        head = code.rstrip("-+#")
-        if head != code or len(code) <= 2:  # "O-" is not "O+", nor "C#" "C"; "O positive" may be
-            behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
-            if any(behind) and code[len(head) :] not in behind:
-                return False
+        if self._has_another_sign(code):
+            return False
         if len(flat) >= 4 and flat in self.squeezed:
             return True
         words = texts(tokens(plain))
         return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
+
+    def _has_another_sign(self, code: str) -> bool:
+        """Tell whether only other signs stand behind a short value's letters: "O-" for "O+", "C#"
+        for "C".
+        """
+        head = code.rstrip("-+#")
+        if head == code and len(code) > 2:
+            return False
+        behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
+        return any(behind) and code[len(head) :] not in behind
 
 
 def missing(
