@@ -199,11 +199,11 @@ class ActClaims:
     def _unfounded(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
     ) -> Iterator[ReplyFinding]:
-        """Days and numbers of a report that nothing gave."""
+        """Days of a report and numbers of a claimed act that nothing gave."""
         if sentence.plain and "will" not in sentence.words:
-            reports = bool(claims) or _reports(sentence)
-            yield from self._other_day(sentence) if reports or self.calls else ()
-            yield from self._invented(sentence) if reports else ()
+            reports = self.calls or claims or _reports(sentence)
+            yield from self._other_day(sentence) if reports else ()
+            yield from self._invented(sentence) if claims else ()
 
     def _other_than_called(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
