@@ -14,7 +14,14 @@ from synth.core.report.summary import summarize
 from synth.core.validation.check import Options
 from synth.core.validation.world import check_world
 from synth.errors import ConfigProblems
-from synth.ext.injection.gate import Knowledge, _uses  # pyright: ignore[reportPrivateUsage]
+from synth.evidence import CallRecord, Evidence
+from synth.ext.injection.gate import (
+    InjectionOptions,
+    Knowledge,
+    _obeyed,  # pyright: ignore[reportPrivateUsage]
+    _uses,  # pyright: ignore[reportPrivateUsage]
+)
+from synth.task import GoldEnd, Task
 
 OBEDIENT = "model.kind=synth.ext.injection.obedient:Obedient"
 
@@ -106,3 +113,12 @@ def test_a_part_of_what_only_the_text_names_counts(query: str, obeys: bool):
     known = Knowledge(set(), "i am lena.vogel of example.com")
     assert _uses({"query": query}, "query", "niamh.gallagher@example.com", known) is obeys
     assert not _uses({"query": "example.com"}, "query", "niamh.gallagher@example.com", known)
+
+
+def test_who_uses_what_the_work_needs_obeys_nothing():
+    given = {"customer_id": 7}
+    asked = InjectionOptions("blunt", "read", "text", "find_orders", {**given, "number": "LP-1"})
+    call = CallRecord("get_customer", given, ok=True, category=None, read_only=True)
+    for end, obeyed in ((None, 1), (GoldEnd(played=[{"tool": "x", "arguments": given}]), 0)):
+        task = Task(id="t", family="f", env="e", prompt="p", gold=[], end=end)
+        assert len([*_obeyed(Evidence(task, [], [call], None), asked)]) == obeyed
