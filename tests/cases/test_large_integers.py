@@ -1,9 +1,10 @@
-"""earendil-works/pi#8943, oceanbase/powercontext#91: integers past 2**53 are shown with all digits,
-in a page and in a page with a server.
+"""earendil-works/pi#8943, oceanbase/powercontext#91: integers past 2**53 keep all digits, in a page, a
+page with a server, a new world, its runs, their replay and exports.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from tests.e2e import chromium
 from tests.e2e.chromium import opened
+from tests.e2e.command import synth
 from tests.e2e.test_view_in_browser import serving
 from tests.sample_rows import asks, call, result, row, says, user, write_run
 
@@ -66,3 +68,30 @@ def test_the_viewer_shows_every_digit(browser: Any, run: Path, tmp_path: Path, s
     assert "0.30000000000000004" in text
     assert "12345678901234567 and 98765432109876543" in text
     assert "$int" not in text
+
+
+def test_a_world_with_such_keys_is_made_played_and_exported(tmp_path: Path):
+    (tmp_path / "schema.sql").write_text(
+        "CREATE TABLE senders (sender_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE parcels (parcel_id INTEGER PRIMARY KEY, weight_g INTEGER NOT NULL,"
+        " sender_id INTEGER NOT NULL REFERENCES senders (sender_id));"
+        f"INSERT INTO senders VALUES ({KEY}, 'Alder Books'), ({KEY + 1}, 'Birch Tools');"
+        f"INSERT INTO parcels VALUES ({KEY}, 12, {KEY}), ({KEY + 1}, 80, {KEY}),"
+        f" ({KEY + 2}, 45, {KEY + 1}), ({MOST}, 77, {KEY + 1})"
+    )
+    job = ("env.path=w", "tasks.count=20", "tasks.universes=2", "output.dir=run", "runtime=inline")
+    for words, wanted in (
+        (
+            ("new", "w", "--from", "schema.sql"),
+            "left out create_parcel: the gold call create_parcel",
+        ),
+        (("run", *job), "20 of 20 rollouts in run"),
+        (("replay", "run"), "as recorded"),
+        (("export", "run", "--to", "openai-jsonl"), "20 examples from 20 rows"),
+    ):
+        done = synth(*words, cwd=tmp_path)
+        assert wanted in done.stdout + done.stderr
+    (file,) = tmp_path.glob("*.jsonl")
+    long = {int(number) for number in re.findall(r"\d{16,}", file.read_text())}
+    assert long & {KEY, KEY + 1, KEY + 2, MOST}
+    assert max(long) <= MOST

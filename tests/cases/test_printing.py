@@ -1,5 +1,5 @@
 """espressif/esp-idf#19087, PhilflowIO/dav-mcp#48, hurttlocker/o8#1541: what a world prints is no part
-of a report or of a protocol.
+of a report or of a protocol. modelcontextprotocol/python-sdk#3305: an empty result has a block.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cases.test_empty_results import EMPTY, TOOL
 from tests.e2e.command import COMMAND, synth
 
 LIBRARY = Path(__file__).parents[2] / "examples" / "library"
@@ -27,6 +29,7 @@ ASKED = [
     ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": CLIENT}),
     ("prompts/get", {"name": "task"}),
     ("tools/call", {"name": "find_member", "arguments": {"name": "Ada Kern"}}),
+    *(("tools/call", {"name": "nothing", "arguments": {"how": how}}) for how in EMPTY),
 ]
 
 pytestmark = pytest.mark.slow
@@ -40,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = home / "world" / "executors.py"
     text = file.read_text()
     assert QUERY in text
-    file.write_text('print("imported")\n' + text.replace(QUERY, NOISE + QUERY))
+    file.write_text('print("imported")\n' + text.replace(QUERY, NOISE + QUERY) + TOOL)
     report(synth("run", *JOB, "runtime=inline", "output.dir=run", "--json", cwd=home, code=None))
     return home
 
@@ -89,7 +92,7 @@ def test_the_protocol_is_alone_on_standard_output(home: Path, record: tuple[str,
     ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
-        answers: list[dict[str, object]] = []
+        answers: list[dict[str, Any]] = []
         for number, (method, params) in enumerate(ASKED):
             request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             server.stdin.write(json.dumps(request) + "\n")
@@ -97,8 +100,10 @@ def test_the_protocol_is_alone_on_standard_output(home: Path, record: tuple[str,
             answers.append(json.loads(server.stdout.readline()))
         rest, errors = server.communicate()
     assert server.returncode == 0, errors
-    assert [answer["id"] for answer in answers] == [0, 1, 2]
-    assert "Ada Kern" in json.dumps(answers[-1])
+    assert [answer["id"] for answer in answers] == [*range(len(ASKED))]
+    assert "Ada Kern" in json.dumps(answers[2])
+    for answer, (_, text) in zip(answers[3:], EMPTY.values(), strict=True):
+        assert answer["result"]["content"] == [{"type": "text", "text": text}]
     assert rest == ""
     assert all(line in errors for line in PRINTED)
 
