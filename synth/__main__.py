@@ -163,10 +163,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + given[len(options) :]
     try:
-        code = _dispatch(words)
+        try:
+            code = _dispatch(words)
+        except SystemExit as leaving:  # argparse
+            code = _exit_code(leaving)
         stdout().flush()
-    except SystemExit as leaving:  # argparse
-        return _exit_code(leaving)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

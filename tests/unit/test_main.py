@@ -210,13 +210,19 @@ def test_exit_codes(body, code, command):
 
 @pytest.mark.parametrize(
     ("where", "codes", "said"),
-    [("| head -c 1", {141}, ""), (">&-", {0}, ""), (">/dev/full", {1}, "No space left on device")],
+    [
+        ("| head -c 1", {141}, ""),
+        (">&-", {0}, ""),
+        (">/dev/full", {1}, "No space left on device"),
+        ("--help >/dev/full", {1}, "No space left on device"),
+    ],
 )
 def test_standard_output_that_takes_nothing(where, codes, said, tmp_path):
     """A reader that leaves, a service without streams (dvc#10041, torchx#418), a full disk."""
     (tmp_path / "chatty.py").write_text(
         "from synth.core.foundation.standard_output import say\n"
-        "def main(argv):\n    say('x' * 10_000_000)\n    return 0\n"
+        "def main(argv):\n    say('x' * (1 if argv else 10_000_000))\n"
+        "    raise SystemExit(0)\n"  # as argparse after its help
     )
     code = "from synth.__main__ import *; COMMANDS['run'] = ('chatty', ''); sys.exit(main())"
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}

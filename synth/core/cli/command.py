@@ -34,6 +34,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from synth.core.foundation.standard_output import say
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import OperatorError
 
@@ -117,6 +118,10 @@ class _Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         return f"usage: {self.usage}\n{self._text}{self._more()}"
+
+    def print_help(self, file: object = None) -> None:
+        """Report the help: argparse ignores a disk that is full."""
+        say(self.format_help().rstrip())
 
 
 class Command:

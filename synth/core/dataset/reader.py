@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import pyarrow as pa
 
@@ -217,15 +217,25 @@ class Dataset(Closing):
     def __iter__(self) -> Iterator[Trajectory]:
         return (Trajectory(row) for row in self.rows())
 
-    def __getitem__(self, position: int) -> Trajectory:
-        """Return the row at a position in plan order; negative ones count from the end.
+    @overload
+    def __getitem__(self, position: int) -> Trajectory: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> list[Trajectory]: ...
+
+    def __getitem__(self, position: int | slice) -> Trajectory | list[Trajectory]:
+        """Return the row at a position in plan order, or those of a slice, as of a list.
 
         Raises IndexError.
         """
-        if not -self.count <= position < self.count:
-            raise IndexError(f"unknown row {position}: the dataset has {self.count} rows")
-        taken = self._take([position % self.count], SCHEMA.names)
-        return Trajectory(next(self._values(taken)))
+        try:
+            wanted = range(self.count)[position]
+        except IndexError as error:
+            text = f"unknown row {position}: the dataset has {self.count} rows"
+            raise IndexError(text) from error
+        places = [wanted] if isinstance(wanted, int) else [*wanted]
+        found = map(Trajectory, self._values(self._take(places, SCHEMA.names)))
+        return next(found) if isinstance(wanted, int) else list(found)
 
     @property
     def parts(self) -> Sequence[Part]:

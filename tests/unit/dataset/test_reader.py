@@ -142,6 +142,16 @@ def test_find(run: Path):
             dataset.find(5_000_000)
 
 
+def test_a_position_and_a_slice(run: Path):
+    with Dataset.open(run) as dataset:
+        ids = [row["trajectory_id"] for row in dataset]
+        assert [row["trajectory_id"] for row in dataset[1:4]] == ids[1:4]
+        assert [row["trajectory_id"] for row in dataset[::-2]] == ids[::-2]
+        assert dataset[-1]["trajectory_id"] == ids[-1]
+        with pytest.raises(IndexError, match="unknown row 99: the dataset has 9 rows"):
+            dataset[99]
+
+
 def test_an_ambiguous_beginning_lists_the_ids(tmp_path: Path):
     """Two ids that begin alike."""
     with RunWriter.create(tmp_path / "run", LAYOUT, IDENTITY) as writer:
