@@ -14,7 +14,8 @@ from tests.loopback import loopback
 Wish = str
 """``signature``: calls come back with their signature. ``reasoning``: every message of the assistant
 has reasoning. ``text``: every tool message has text. ``closed``: no message has a field that it does
-not know, though its own have. ``few``: 128 tools at most. ``newer``: no ``max_tokens``.
+not know, though its own have. ``few``: 128 tools at most. ``newer``: no ``max_tokens``. ``filter``:
+no prompt passes.
 """
 
 SIGNED = {"google": {"thought_signature": "b3BhcXVl"}}
@@ -66,6 +67,8 @@ class StrictEndpoint:
         return 200, {"object": "chat.completion", "model": "m", "choices": [choice]}
 
     def _problem(self, body: Mapping[str, Any]) -> str | None:
+        if self.wish == "filter":
+            return "The prompt triggered Azure OpenAI's content management policy."
         if self.wish == "newer" and "max_tokens" in body:
             return "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
         if self.wish == "few" and (tools := len(body.get("tools", ()))) > 128:

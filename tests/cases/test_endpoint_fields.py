@@ -73,3 +73,14 @@ def test_an_endpoint_that_refuses_what_it_sends_is_asked_without_it(tmp_path: Pa
     rows = list(Dataset.open(tmp_path / "out").rows())
     assert [row["num_turns"] for row in rows] == [3, 3]
     assert all(row["provider_fields"][0]["echo"]["message"] == {"citations": ["a"]} for row in rows)
+
+
+@pytest.mark.parametrize(("first", "code"), [("preflight=true", 2), ("preflight=false", 3)])
+def test_a_filter_that_takes_no_prompt_leaves_no_rows(tmp_path: Path, first: str, code: int):
+    with strict_endpoint("filter", *LOOKS_UP) as endpoint:
+        run = ("run", *JOB[:3], *endpoint.overrides, first, "output.dir=out")
+        done = synth(*run, cwd=tmp_path, code=code)
+    said = done.stdout + done.stderr
+    assert "content filter withholds the answer to the first prompt" in said
+    assert "Traceback" not in said
+    assert not list(tmp_path.glob("out/**/*.parquet")) or not Dataset.open(tmp_path / "out").count

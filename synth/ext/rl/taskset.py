@@ -6,10 +6,7 @@ written as for ``synth run``::
     vf-eval synth-worlds --model my-model --env.taskset.overrides '["env=shop", "tasks.count=20"]'
 """
 
-# pyright: reportMissingImports=false, reportUnknownMemberType=false
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUntypedBaseClass=false, reportUnknownParameterType=false
-# pyright: reportUntypedFunctionDecorator=false
+# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ from synth.core.dataset.sanitize import sanitize
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.renaming.opening import opening_of, rules_of
-from synth.episode import Episode
 from synth.errors import ModelError, OperatorError
 from synth.ext.rl.planned_tasks import PlannedTasks
 
@@ -127,8 +123,12 @@ class SynthHarness(vf.Harness[vf.HarnessConfig]):
                 finally:
                     if agent.so_far is not None and agent.so_far.completions:
                         episode.said = sanitize(agent.so_far.said)[0]
-                        reason = agent.so_far.stop_reason
-                        trace.info["synth"] = {"stop_reason": reason, **await _judged(episode)}
+                        score = await episode.scored()
+                        trace.info["synth"] = {
+                            "stop_reason": agent.so_far.stop_reason,
+                            "reward": score.reward,
+                            "verdicts": [one.to_json() for one in score.verdicts],
+                        }
         finally:
             await model.aclose()
         return vf.ProgramResult(exit_code=0, stdout="", stderr="")
@@ -142,11 +142,6 @@ class _SynthEnvConfig(vf.SingleAgentEnvConfig):
 
 class SynthEnv(vf.SingleAgentEnv, vf.Env[_SynthEnvConfig]):
     """One agent on one task."""
-
-
-async def _judged(episode: Episode) -> dict[str, Any]:
-    score = await episode.scored()
-    return {"reward": score.reward, "verdicts": [one.to_json() for one in score.verdicts]}
 
 
 @lru_cache(maxsize=4)
