@@ -369,7 +369,12 @@ RUNTIMES = ExtensionPoint(
 """Where workers live (``runtime=NAME``)."""
 
 CHECKS = ExtensionPoint(
-    "check", "synth.checks", {"tasks_file": "synth.ext.action_lists.cli:check_tasks_file"}
+    "check",
+    "synth.checks",
+    {
+        "questions": "synth.ext.text2sql.golds:check_questions",
+        "tasks_file": "synth.ext.action_lists.cli:check_tasks_file",
+    },
 )
 """What `synth check` proves in place of a world's families, by the option that asks for it."""
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 import signal
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy
 
 from envs.connection import connect_args, parse_url
+from tests.e2e import chromium
 from tests.servers import server
 
 
@@ -63,3 +65,13 @@ def postgres_url() -> Iterator[str]:
 def mysql_url() -> Iterator[str]:
     """The URL of an empty MariaDB or MySQL database."""
     yield from scratch("mysql")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium.sync_api().sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium.executable(), args=chromium.FLAGS
+        )
+        yield browser
+        browser.close()

@@ -102,13 +102,13 @@ def _bound(error: BaseException, facts: Facts, column: str) -> dict[str, Json] |
     if isinstance(values, Mapping):
         names = dict(_placeholders(facts.statement))
         name = names.get(column, column)
-        return shape_of(values[name]) if name in values else None
+        return _shape_of(values[name]) if name in values else None
     if not isinstance(values, Sequence):
         return None
     places = [name for name, _ in _placeholders(facts.statement)]
     if column not in places or len(places) != len(cast("Sequence[object]", values)):
         return None
-    return shape_of(values[places.index(column)])
+    return _shape_of(values[places.index(column)])
 
 
 def _placeholders(statement: str) -> Iterator[tuple[str, str]]:
@@ -124,7 +124,7 @@ def _placeholders(statement: str) -> Iterator[tuple[str, str]]:
         yield column, found["name"] or found["bare"] or ""
 
 
-def shape_of(value: Any) -> dict[str, Json]:
+def _shape_of(value: Any) -> dict[str, Json]:
     """The type of a value, and its length where it has one: ``{"type": "str", "length": 12}``."""
     shape: dict[str, Json] = {"type": "null" if value is None else type(value).__name__}
     if isinstance(value, str | bytes):

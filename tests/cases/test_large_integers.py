@@ -5,13 +5,11 @@ page with a server, a new world, its runs, their replay and exports.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e import chromium
 from tests.e2e.chromium import opened
 from tests.e2e.command import synth
 from tests.e2e.test_view_in_browser import serving
@@ -22,16 +20,6 @@ NUMBERS = {"key": KEY, "list": [LEAST, {"most": MOST}], "safe": 2**53 - 1, "shar
 TEXT = f'{{"quoted": "\\"12345678901234567 and 98765432109876543", "key": {KEY}}}'
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium.sync_api().sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=chromium.executable(), args=chromium.FLAGS
-        )
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.documents import ROOT
-from tests.e2e import chromium
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium.sync_api().sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium.executable(), args=chromium.FLAGS
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -117,13 +117,8 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
 
 def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = (
-        "run",
-        f"env.path={world}",
-        "tasks.count=12",
-        "tasks.families=[plan_asked,plan_declined]",
-        "runtime=inline",
-    )
+    asked = ("tasks.count=12", "tasks.families=[plan_asked,plan_declined]", "runtime=inline")
+    job = ("run", f"env.path={world}", *asked)
     synth(*job, "output.dir=scripted", cwd=tmp_path)
     table = TaskTable(tmp_path / "scripted" / "tasks.parquet")
     roles = [
@@ -138,13 +133,8 @@ def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
 
 def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = (
-        "run",
-        f"env.path={world}",
-        "tasks.count=6",
-        "tasks.families=[plan_asked]",
-        "output.dir=run",
-    )
+    asked = ("tasks.count=6", "tasks.families=[plan_asked]", "output.dir=run")
+    job = ("run", f"env.path={world}", *asked)
     with endpoint(Player(lambda _: "As an AI, I plan things for 2026-04-03.")) as url:
         synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
     rows = rows_of(tmp_path / "run")
@@ -158,13 +148,8 @@ def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
 
 def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
     world = talking_world.make(tmp_path / "world")
-    job = (
-        "run",
-        f"env.path={world}",
-        "tasks.count=12",
-        "tasks.families=[plan_asked]",
-        "output.dir=run",
-    )
+    asked = ("tasks.count=12", "tasks.families=[plan_asked]", "output.dir=run")
+    job = ("run", f"env.path={world}", *asked)
     with endpoint(Player(obedient)) as url:
         done = synth(
             *job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path, code=3
@@ -184,13 +169,8 @@ def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heal
             raise ModelError("out of order", True, 503)
         return obedient(request)
 
-    job = (
-        "run",
-        f"env.path={world}",
-        "tasks.count=4",
-        "tasks.families=[plan_asked]",
-        "output.dir=run",
-    )
+    asked = ("tasks.count=4", "tasks.families=[plan_asked]", "output.dir=run")
+    job = ("run", f"env.path={world}", *asked)
     with endpoint(Player(say)) as url:
         synth(*job, *user(url, "models.player.max_retries=0"), cwd=tmp_path, code=3)
         broke = Dataset.open(tmp_path / "run").errors()

@@ -20,6 +20,8 @@ arguments:
   [database.KEY=VALUE...]  a server as a run's config describes it
 options:
   --tasks-file FILE   check a list of scenarios with expected calls instead, task by task
+  --questions set|gold  WORLD is a folder of questions with SQL: check each query; answers are
+                      compared as BIRD does (set), or as bags and in gold's order
   --consent auto|always|never  writes of --tasks-file that wait for a yes [default: auto]
   --families A,B      only these, separated by commas
   --tasks N           tasks to prove per case of a family [default: 4]
@@ -45,6 +47,7 @@ example:
   synth check path/to/my_world --families record_heart_rate --json
   synth check ehr_db --show record_heart_rate:reads_more
   synth check path/to/my_world --tasks-file tasks.json --json
+  synth check data/bird/dev --questions set --json
   synth check shop --model gpt-4.1-mini --samples 8
   synth check shop --database postgres --dsn-env-var MY_DATABASE_URL
 
@@ -58,7 +61,8 @@ def main(arguments: Arguments) -> int:
     """Check one world; 0 when every family proves itself, 1 when one does not."""
     if not arguments.json:
         print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
-    find_world(arguments.world)
+    if arguments.questions is None:
+        find_world(arguments.world)
     watches = arguments.watch and arguments.tasks_file is None
     act = "watch" if watches else "check"
     return int(resolve(f"synth.core.cli.checking:{act}")(arguments))

@@ -53,11 +53,12 @@ def watch(arguments: Arguments) -> int:
 
 def check(arguments: Arguments) -> int:
     """Check the world once; returns the exit code."""
-    world = load_world(find_world(arguments.world))
-    options = _options(arguments, world)
     screen = Screen()
-    if arguments.tasks_file is not None:
-        return CHECKS.load("tasks_file")(world, options, arguments, screen)
+    for other in CHECKS.all():
+        if getattr(arguments, other.name, None) is not None:
+            return CHECKS.load(other.name)(arguments, screen)
+    world = load_world(find_world(arguments.world))
+    options = options_of(arguments, world)
     if arguments.show is not None:
         return _show(world, options, arguments.show, screen)
     if arguments.model is not None:
@@ -90,7 +91,8 @@ def _say_count(count: int, fresh: int) -> None:
     print(f"proving {words}{before}", file=sys.stderr, flush=True)
 
 
-def _options(arguments: Arguments, world: World) -> Options:
+def options_of(arguments: Arguments, world: World) -> Options:
+    """What is proved of a world, and where."""
     if arguments.universes is not None and arguments.universes > 1 and not world.universes:
         raise OperatorError(
             f"--universes {arguments.universes}: {world.name} has no seed.py: one universe only"

@@ -224,7 +224,7 @@ class Dataset(Closing):
     def __getitem__(self, position: slice) -> list[Trajectory]: ...
 
     def __getitem__(self, position: int | slice) -> Trajectory | list[Trajectory]:
-        """Return the row at a position in plan order, or those of a slice, as of a list.
+        """Return the row at a position in plan order, or the rows of a slice in a list.
 
         Raises IndexError.
         """

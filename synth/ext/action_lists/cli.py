@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envs.sandboxes.base import Template
-from envs.world.loader import World
+from envs.world.loader import World, load_world
+from synth.core.cli.checking import options_of
 from synth.core.cli.command import Arguments
 from synth.core.config.quoting import quoted_value
-from synth.core.foundation.shipped import examples_dir
+from synth.core.foundation.shipped import examples_dir, find_world
 from synth.core.foundation.standard_output import say
 from synth.core.screen import Screen
 from synth.core.validation.attacks.steps import ToolStep
@@ -174,8 +175,10 @@ _FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
 """Options that say nothing about a list of tasks."""
 
 
-def check_tasks_file(world: World, options: Options, arguments: Arguments, screen: Screen) -> int:
+def check_tasks_file(arguments: Arguments, screen: Screen) -> int:
     """Print the findings on a list of tasks; 1 if a task is not proved."""
+    world = load_world(find_world(arguments.world))
+    options = options_of(arguments, world)
     if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
         raise OperatorError(
             f"--{spare[0]} is about a world's families; leave it out with --tasks-file"

@@ -56,7 +56,7 @@ class RenamingMaker:
         self.own_names = own | results
         self._words = _by_key(pair for schema in schemas for pair in _schema_words(schema))
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
-        self._text = flat_words(f"{self._shown}\n{texts_of(world)}")
+        self._text = flat_words(f"{self._shown}\n{_texts_of(world)}")
 
     def renaming(self, number: int) -> Renaming:
         """The renaming of a number, without what one family or task has of its own.
@@ -266,7 +266,7 @@ def _source_names(world: World) -> set[str]:
     }
 
 
-def texts_of(world: World) -> str:
+def _texts_of(world: World) -> str:
     """Everything that is written in a world's folder but its rows."""
     files = [
         file

@@ -65,7 +65,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     families: list[PublishedFamily] = []
     for name in names:
         about = f"Questions about the database {name}, from {document['source']}."
-        reader = _QuestionReader(context, name, document, rules, account, changed)
+        reader = QuestionReader(context, name, document, rules, account, changed)
         tasks = list(reader.tasks())
         families += [PublishedFamily(name, str(file), 1, about, tasks)] if tasks else []
     return FileFamilies(families, rules, account=account)
@@ -88,8 +88,8 @@ def _account(document: QuestionsDocument) -> Ledger:
 
 
 @dataclass
-class _QuestionReader:
-    """Reads the questions of one family."""
+class QuestionReader:
+    """Reads the questions of one family, one by one by :meth:`examined`."""
 
     context: ReaderContext
     family: str
@@ -116,7 +116,7 @@ class _QuestionReader:
                 continue
             name = f"{self.family} {item['question_id']}"
             self.account.found(QUESTION)
-            found = self._examined(item)
+            found = self.examined(item)
             if isinstance(found, str):
                 self.account.leave_out(QUESTION, name, found)
                 continue
@@ -128,16 +128,16 @@ class _QuestionReader:
                 self.account.use(QUESTION)
             yield self._task(item, found)
 
-    def _ask(self, sql: str, *, unordered: bool = False) -> QueryResult | ToolResult:
+    def ask(self, sql: str, *, unordered: bool = False) -> QueryResult | ToolResult:
         pins = Pins(self.world_rules.now)
         return self.context.queries.answer(sql, LIMITS, pins, unordered=unordered)
 
-    def _examined(self, item: PublishedQuestion) -> _Examined | str:
+    def examined(self, item: PublishedQuestion) -> _Examined | str:
         """The question with its notes; the reason for which its query cannot judge answers."""
         sql, queries = item["sql"], self.context.queries
         read = resolve("envs.tools.sql.critic:read_query")(sql, queries.dialect)
         rules = self._rules(read)
-        right = right_answers(sql, self._ask, queries.dialect, rules)
+        right = right_answers(sql, self.ask, queries.dialect, rules)
         if isinstance(right, ToolResult):
             return _failure(sql, right, queries.dialect)
         rows = right.answer.rows
@@ -145,14 +145,14 @@ class _QuestionReader:
             return "its query finds nothing"
         if read is not None and not read.tables:
             return "its query reads no table: a constant answers it"
-        if reason := unstable(sql, self._ask, queries.dialect, widths_of(queries.tables)):
+        if reason := unstable(sql, self.ask, queries.dialect, widths_of(queries.tables)):
             return reason
         if reason := self._otherwise(item, right, rules):
             return reason
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
         own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
         notes = [tag for tag, there in own.items() if there] + tags
-        return _Examined(notes, rules, self._described(read))
+        return _Examined(notes, rules, self._described(read), frozenset(map(repr, rows)))
 
     def _tells_time(self, read: Any) -> bool:
         """True if a query, or a view that it reads, depends on the present time. A view whose own
@@ -179,7 +179,7 @@ class _QuestionReader:
             (item["sql"], "its query", "when it is executed again"),
             *((sql, "one of its queries", "than the first") for sql in item["same"]),
         ):
-            again = self._ask(sql, unordered=True)
+            again = self.ask(sql, unordered=True)
             if isinstance(again, ToolResult):
                 return f"{whose} fails: {again.category}"
             if not same_rows(right.blocks, again.rows, width, len(again.columns), rules):
@@ -238,9 +238,10 @@ def _failure(sql: str, result: ToolResult, dialect: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Examined:
     """A question that can be asked: its tags, the comparison of its answers, the tables to
-    describe.
+    describe, the rows of its answer as texts.
     """
 
     notes: Sequence[str]
     rules: Rules
     tables: Sequence[str]
+    rows: frozenset[str]

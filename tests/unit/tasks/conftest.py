@@ -12,6 +12,7 @@ from envs.types import Pins
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies
 from synth.core.tasks.yaml.family import read_tasks
+from synth.errors import TaskError
 
 ROWS = """\
 CREATE TABLE patients (patient_id INTEGER PRIMARY KEY, name TEXT, dob TEXT);
@@ -61,3 +62,20 @@ def parsed(tmp_path: Path, queries: Queries) -> Callable[[str], FileFamilies]:
         return read_tasks(file, 0, TOOLS, queries)
 
     return run
+
+
+@pytest.fixture
+def mistaken(parsed: Callable[[str], FileFamilies]) -> Callable[..., None]:
+    """Put a mistake into a file that has none: one message says it, with the file and the line."""
+
+    def check(good: str, old: str, new: str, line: int, words: str) -> None:
+        assert good.count(old) == 1, "the mistake must stand in one place"
+        with pytest.raises(TaskError) as caught:
+            parsed(good.replace(old, new))
+        error = caught.value
+        assert words in error.message
+        assert error.line == line
+        assert str(error.file).endswith("tasks.yaml")
+        assert str(error).startswith(f"{error.file}:{line}: ")
+
+    return check

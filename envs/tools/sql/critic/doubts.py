@@ -1,9 +1,11 @@
-"""Properties of a query by which a right answer may still be judged wrong, as tags."""
+"""Properties of a query by which a right answer may still be judged wrong, as tags, and mistakes in
+a query that the rows of its database show.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -49,6 +51,67 @@ def doubts(
         ),
     }
     return [tag for tag, there in found.items() if there]
+
+
+def suspicions(
+    sql: str,
+    dialect: str,
+    columns: Mapping[str, Collection[str]],
+    ask: Callable[[str], Sequence[Sequence[object]] | None],
+) -> Iterator[str]:
+    """Likely mistakes in a query, with the values of the database that show them: a text that no
+    row of its column has, and a division of integers that drops the fraction.
+
+    ``columns`` are the names of each table's columns. ``ask`` gives the rows of a query, None where
+    it fails.
+    """
+    name = DIALECTS.get(dialect, dialect)
+    statement = parse(sql, name)
+    if not isinstance(statement, exp.Query):
+        return
+    for table, column, text in _compared_texts(statement, columns):
+        spot, place = (exp.to_identifier(one, quoted=True).sql(name) for one in (column, table))
+        literal = exp.Literal.string(text).sql(name)
+        found = ask(f"SELECT {spot} FROM {place} WHERE {spot} = {literal} LIMIT 1")
+        same = f"LOWER(TRIM({spot})) = LOWER(TRIM({literal}))"
+        near = ask(f"SELECT {spot} FROM {place} WHERE {same} LIMIT 1")
+        if found is not None and near is not None and not found:
+            beside = f", but some have {near[0][0]!r}" if near else ""
+            yield f"no row has {text!r} in {table}.{column}{beside}"
+    if any(statement.find_all(exp.Div)):
+        exact = statement.copy()
+        for one in list(exact.find_all(exp.Div)):
+            one.set("this", exp.cast(exp.paren(one.this), "REAL"))
+        for row, whole in zip(ask(sql) or (), ask(exact.sql(dialect=name)) or (), strict=False):
+            if row != whole:
+                yield f"a division of integers drops the fraction: {row} instead of {whole}"
+                return
+
+
+def _compared_texts(
+    statement: exp.Query, columns: Mapping[str, Collection[str]]
+) -> Iterator[tuple[str, str, str]]:
+    """The texts that a column has to be equal to: table, column, text. A column of several tables
+    of the query, or of a subquery, is left out.
+    """
+    aliases = {one.alias_or_name.lower(): one.name.lower() for one in statement.find_all(exp.Table)}
+    known = {table.lower(): (table, own) for table, own in columns.items()}
+    for test in statement.find_all(exp.EQ, exp.In):
+        literals = [test.expression] if isinstance(test, exp.EQ) else test.expressions
+        column = test.this
+        if not isinstance(column, exp.Column):
+            continue
+        names = {aliases.get(column.table.lower())} if column.table else {*aliases.values()}
+        owners = [
+            (known[name][0], own)
+            for name in names
+            if name in known
+            for own in known[name][1]
+            if own.lower() == column.name.lower()
+        ]
+        for literal in literals if len(owners) == 1 else ():
+            if isinstance(literal, exp.Literal) and literal.is_string:
+                yield *owners[0], literal.name
 
 
 def _adds_floats(statement: exp.Expr, types: Mapping[str, str]) -> bool:

@@ -110,7 +110,7 @@ class Named:
         noun, table = self.table.noun.words, self.table
         if self.by_name:
             return f"the {noun} {self.value}"
-        own, link = parted(table) or (table.column(table.key[0]), None)
+        own, link = _parted(table) or (table.column(table.key[0]), None)
         owner = f" of {link.words} {{{self.slots[link.column]}}}" if link else ""
         number = f"{'number' if link else table.key_words} "
         number = number if own.kind in {"integer", "number"} else ""
@@ -212,7 +212,7 @@ class Named:
         return {self.table.parameter(column): self.reference(column) for column in self.table.key}
 
 
-def parted(table: TableShape) -> tuple[ColumnShape, Link] | None:
+def _parted(table: TableShape) -> tuple[ColumnShape, Link] | None:
     """What tells a row apart among the parts of another, and the link to that: line 2 of order 17.
     None for any other key.
     """
@@ -225,7 +225,9 @@ def nameable(tools: TableTools) -> bool:
     """True for a table whose rows a person can name, by a handle or by a key."""
     table = tools.table
     whole = len(table.key) == 1 and table.link_of(table.key[0]) is None
-    whole = (whole or parted(table) is not None) and all(table.column(c).is_said for c in table.key)
+    whole = (whole or _parted(table) is not None) and all(
+        table.column(c).is_said for c in table.key
+    )
     said = tools.find is not None or whole
     fits = said and is_sayable(table.noun.words) and not table.is_join
     return bool(table.rows and tools.get) and fits

@@ -44,7 +44,7 @@ def create(sketch: Sketch) -> Iterator[Draft]:
     yield from islice(filter(None, found), 6)
 
 
-def plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
+def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
     """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
     plan = _Plan()
     for name in sketch.tools[table.name].given:
@@ -95,7 +95,7 @@ def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
 
 def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, noun = sketch.tools[table.name], table.noun
-    plan = plan_of(sketch, table)
+    plan = _plan_of(sketch, table)
     if tools.create is None or plan is None or not plan.parents:
         return None
     free = _free(table, plan, tools.given)
@@ -265,7 +265,7 @@ def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, column = sketch.tools[table.name], _name_column(sketch, table)
     if column is None or tools.create is None:
         return None
-    plan, fresh = plan_of(sketch, table, column.name), new_texts(table, column)
+    plan, fresh = _plan_of(sketch, table, column.name), new_texts(table, column)
     if plan is None or plan.parents or plan.numbers or not fresh:
         return None
     return _taken(table, column, tools.create, plan, fresh)

@@ -15,23 +15,12 @@ from synth.ext.variety.distinct import MOST_REFUSED, Openings
 from synth.ext.variety.selection import SelectedBlock, TaskSelection
 from synth.plan import Plan
 from synth.task import Task
+from tests.unit.runner.test_plan import WORLD
 
 FILES = {
     "schema.sql": "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);",
     "seed.sql": "INSERT INTO people VALUES (1, 'Ada'), (2, 'Bo'), (3, 'Cy'), (4, 'Di');",
-    "executors.py": '''
-from envs.tools.tool import tool
-
-
-@tool(read_only=True)
-def find(db, name: str) -> dict:
-    """Find a person.
-
-    Args:
-        name: The whole name.
-    """
-    return {"name": name}
-''',
+    "executors.py": WORLD["executors.py"],
     "tasks.yaml": """
 families:
 - id: alike

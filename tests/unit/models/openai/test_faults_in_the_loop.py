@@ -67,33 +67,29 @@ async def test_an_end_that_is_data(episode: Episode, name: str, stop: StopReason
 
 
 @pytest.mark.parametrize(
-    "name", ["400 content filter, Azure", "403 moderation, OpenRouter", "message filtered away"]
+    ("name", "stop", "error"),
+    [
+        ("400 content filter, Azure", StopReason.REFUSED, ModelRefusedRequest),
+        ("403 moderation, OpenRouter", StopReason.REFUSED, ModelRefusedRequest),
+        ("message filtered away", StopReason.REFUSED, ModelRefusedRequest),
+        ("400 context, vLLM", StopReason.CONTEXT_OVERFLOW, ContextOverflow),
+        ("500 context", StopReason.CONTEXT_OVERFLOW, ContextOverflow),
+        ("413", StopReason.CONTEXT_OVERFLOW, ContextOverflow),
+    ],
 )
-async def test_a_filter_is_data_after_the_first_answer_and_a_fault_before(
-    episode: Episode, name: str
+async def test_a_filter_and_an_overflow_are_data_after_the_first_answer_and_faults_before(
+    episode: Episode, name: str, stop: StopReason, error: type[ModelError]
 ) -> None:
-    """What a filter withholds at once would make a dataset of zeros."""
+    """An endpoint that never took a request has shown nothing about the agent, and what a filter
+    withholds at once would make a dataset of zeros.
+    """
     looks = sends(reply(json.dumps(called(name="list_patients")).encode()))
+    words = "content filter withholds" if error is ModelRefusedRequest else None
     async with raw_endpoint(looks, SCENES[name].act) as server:
         model = OpenAIModel(Endpoint("m", server.url, max_retries=3, backoff=AT_ONCE), api_key=KEY)
         run = await play(model, episode)
-        assert run.stop_reason == StopReason.REFUSED
-        with pytest.raises(ModelRefusedRequest, match="content filter withholds"):
-            await play(model, episode)
-        await model.aclose()
-
-
-@pytest.mark.parametrize("name", ["400 context, vLLM", "500 context", "413"])
-async def test_an_overflow_is_data_after_the_first_answer_and_a_fault_before(
-    episode: Episode, name: str
-) -> None:
-    """An endpoint that never took a request has shown nothing about the agent."""
-    looks = sends(reply(json.dumps(called(name="list_patients")).encode()))
-    async with raw_endpoint(looks, SCENES[name].act) as server:
-        model = OpenAIModel(Endpoint("m", server.url, max_retries=3, backoff=AT_ONCE), api_key=KEY)
-        run = await play(model, episode)
-        assert run.stop_reason == StopReason.CONTEXT_OVERFLOW
-        with pytest.raises(ContextOverflow):
+        assert run.stop_reason == stop
+        with pytest.raises(error, match=words):
             await play(model, episode)
         await model.aclose()
 
