@@ -276,9 +276,10 @@ class _Inventor:
         return Link(columns, target, there, dict(sorted(counts.items())), share)
 
     def _moments(self, shape: TableShape) -> list[str]:
-        """The columns of days and moments, those that come later at the end."""
+        """The columns of days and moments: when a row was made, then those that come later."""
         found = [c for c in shape.columns if c.kind in {"date", "moment"}]
-        return [c.name for c in sorted(found, key=lambda c: bool(_LATER.search(c.label)))]
+        found.sort(key=lambda c: ("creat" not in c.label, bool(_LATER.search(c.label))))
+        return [c.name for c in found]
 
     def _maker(
         self,
@@ -344,7 +345,10 @@ class _Inventor:
         wanted = 1.5 * self.sizes[shape.name] if unique else 0
         if texts := next(filter(None, (_fitting(pool, most, wanted) for pool in pools)), None):
             return Texts(texts)
-        return _code(shape, most) if coded or named else self._words(shape, most)
+        if coded or named:  # a number or a key is short, however long it may be
+            spoken = not secret and _CODED.search(column.label)
+            return _code(shape, min(most, _SHORT) if spoken else most)
+        return self._words(shape, most)
 
     def _words(self, shape: TableShape, most: int) -> Maker:
         """Remarks; words where a line has no room, codes where a word has none."""
@@ -397,7 +401,9 @@ def _marks(column: ColumnShape) -> Sequence[float]:
     """The quantiles of a number, by its name and its role."""
     bounds = next((pair for name, pair in _BOUNDS.items() if re.search(name, column.label)), None)
     few = column.role in {"code", "version", "category", "position"}
-    return bounds or (_AMOUNTS if column.role == "money" else (1, 2, 3, 5) if few else _COUNTS)
+    minor = 100 if column.label.endswith("cents") else 1
+    amounts = [minor * one for one in _AMOUNTS]
+    return bounds or (amounts if column.role == "money" else (1, 2, 3, 5) if few else _COUNTS)
 
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:

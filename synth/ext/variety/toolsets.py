@@ -22,13 +22,13 @@ from synth.task import Task
 from synth.transform import Block, TaskTransform
 
 CANNOT = (
-    "I'm sorry, but I can't {act} from here. A colleague has to take this over.",
-    "I'm afraid I have no way to {act}; a colleague with access to that has to do it.",
-    "Unfortunately I'm not able to {act}, so a colleague will have to do it.",
-    "I can't {act} myself: that takes a colleague who has access to it.",
-    "Sorry, I can't help with that one. I have no means to {act}, so it has to go to a colleague.",
-    "I have to leave this to a colleague, because I can't {act} here.",
-    "That is not possible from here, as I can't {act}. A colleague will have to see to it.",
+    "I'm sorry, but I can't {act} from here.",
+    "I'm afraid I have no way to {act}.",
+    "Unfortunately I'm not able to {act}.",
+    "I can't {act}: I have no access to that.",
+    "Sorry, I can't help with that one. I have no means to {act}.",
+    "I have to leave this as it is, because I can't {act} here.",
+    "That is not possible from here, as I can't {act}.",
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 

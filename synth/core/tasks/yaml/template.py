@@ -187,14 +187,39 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
             inner = fill(node["$literal"], key, names)
             return {"$literal": inner} if _is_node(inner) else sql_literal(inner)
         if "$text" in node:
-            parts = [
-                fill(part, key, names) if isinstance(part, dict) else part for part in node["$text"]
-            ]
+            parts = _counted(node["$text"], [fill(part, key, names) for part in node["$text"]])
             return _joined([part if _is_node(part) else text_of(part) for part in parts])
         return {name: fill(inner, key, names) for name, inner in node.items()}
     if isinstance(value, list):
         return [fill(item, key, names) for item in cast("list[Json]", value)]
     return value
+
+
+def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
+    """The filled parts of a text, with the noun behind a 1 in the singular. A noun belongs to a
+    figure that is called as it is: "{orders} open orders" reads "1 open order".
+    """
+    parts = list(filled)
+    for place, (node, value) in enumerate(zip(raw, filled, strict=True)):
+        text = parts[place + 1] if place + 1 < len(parts) else None
+        if not (_is_node(node) and type(value) is int and value == 1 and isinstance(text, str)):
+            continue
+        noun = [node.get("$", node.get("$slot")), *node.get("path", ())][-1].replace("_", " ")
+        found = re.match(rf"((?: \w+)? ){noun}\b", text)
+        if found:
+            parts[place + 1] = found[1] + singular_of(noun) + text[found.end() :]
+    return parts
+
+
+def singular_of(noun: str) -> str:
+    """One of what a plural names.
+
+    >>> [singular_of(noun) for noun in ("open orders", "entries", "addresses", "prices")]
+    ['open order', 'entry', 'address', 'price']
+    """
+    if noun.endswith("ies"):
+        return f"{noun[:-3]}y"
+    return re.sub(r"(?<!s)s$|(?<=ss)es$", "", noun)
 
 
 def _filled_sql(parts: Sequence[Json]) -> Json:
@@ -267,8 +292,8 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     "2 parcels", "300 cents paid".
     """
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
-    if value == 1 and not label.endswith(("ss", "ies")):
-        label = label.removesuffix("s")
+    if value == 1:
+        label = singular_of(label)
     words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
     return " ".join(filter(None, words))
 

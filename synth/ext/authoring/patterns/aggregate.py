@@ -188,6 +188,7 @@ def _count(rows: Children) -> Draft | None:
     state = next((column for column in filters if column.is_choice), None)
     flag = next((column for column in filters if column.mark), None)
     more, vary, arguments = "", {}, dict[str, object]()
+    many = parameter(rows.noun.many)
     counted, state_of = rows.noun.plural_words, ""
     if state:
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
@@ -210,9 +211,15 @@ def _count(rows: Children) -> Draft | None:
         rows.ground().replace(f"AND {SHORT}", "AND 200"),
         [asked, f"I need the number of {words}."],
         [
-            *rows.listed({"count": "$.count"}, arguments),
+            *rows.listed({"count": "$.count", many: "$.count"}, arguments),
             {"submit": {"count": "$count"}},
-            {"say": [f"The number of {words} is {{count}}."]},
+            {
+                "say": [
+                    f"I count {{{many}}} {words}.",
+                    f"I found {{{many}}} {words}.",
+                    f"The number of {words} is {{count}}.",
+                ]
+            },
         ],
         **vary,
         answer={"count": {"type": "integer", "description": f"How many {rows.noun.plural_words}."}},

@@ -213,33 +213,43 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     numbers = sorted(value for value in column.seen if isinstance(value, int | float))
     if len(numbers) < 4:
         return None
-    middle, top = numbers[len(numbers) // 2], numbers[-1]
-    wanted = top + 5 if column.high is None or top + 5 <= column.high else top
-    if wanted <= middle:
+    top = numbers[-1]
+    room = 5 if column.high is None or top + 10 <= column.high else 0
+    limits = sorted({numbers[len(numbers) * part // 4] for part in (1, 2, 3)} - {numbers[0], top})
+    if not limits:
         return None
+    figures = " UNION ALL ".join(
+        f"SELECT {limit} AS bound, {top + room * rank} AS wanted"
+        for rank, limit in enumerate(limits)
+    )
     table, old = row.table, row.col(column.name)
     words = f"the {column.words} of {row.words}"
     many = be(column.words) == "are"
     it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
-    low = f"{words} {be(column.words)} below {middle}"
+    low = f"{words} {be(column.words)} below {{bound}}"
     it_is = "they are" if many else "it is"
     raised: list[Step] = [
-        row.update({column.parameter: wanted}),
+        row.update({column.parameter: "{wanted}"}),
         {"submit": {"outcome": "changed", "found": "$found"}},
-        {"say": [f"{was} {{found}}, so I have set {words} to {wanted}."]},
+        {"say": [f"{was} {{found}}, so I have set {words} to {{wanted}}."]},
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {"say": [f"I changed nothing: {words} {be(column.words)} {{found}}, not below {middle}."]},
+        {"say": [f"I changed nothing: {words} {be(column.words)} {{found}}, not below {{bound}}."]},
     ]
     return family(
         "conditional",
         f"{table.noun.one}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
-        row.ground([f"{old} < {middle} AS low"], [*open_only(sketch, row), f"{old} IS NOT NULL"]),
+        row.ground(
+            ["b.bound", "b.wanted", f"{old} < b.bound AS low"],
+            [*open_only(sketch, row), f"{old} IS NOT NULL"],
+            [f"CROSS JOIN ({figures}) b"],
+            ["b.bound"],
+        ),
         [
-            f"If {low}, set {it} to {wanted}; otherwise leave {it}. What {now} now?",
-            f"Set {words} to {wanted} if {it_is} below {middle}. What did you find?",
+            f"If {low}, set {it} to {{wanted}}; otherwise leave {it}. What {now} now?",
+            f"Set {words} to {{wanted}} if {it_is} below {{bound}}. What did you find?",
         ],
         [*row.look({"found": column}), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},
