@@ -207,14 +207,14 @@ def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
         noun = [node.get("$", node.get("$slot")), *node.get("path", ())][-1].replace("_", " ")
         found = re.match(rf"((?: \w+)? ){noun}\b", text)
         if found:
-            parts[place + 1] = found[1] + singular_of(noun) + text[found.end() :]
+            parts[place + 1] = found[1] + _singular(noun) + text[found.end() :]
     return parts
 
 
-def singular_of(noun: str) -> str:
+def _singular(noun: str) -> str:
     """One of what a plural names.
 
-    >>> [singular_of(noun) for noun in ("open orders", "entries", "addresses", "prices")]
+    >>> [_singular(noun) for noun in ("open orders", "entries", "addresses", "prices")]
     ['open order', 'entry', 'address', 'price']
     """
     if noun.endswith("ies"):
@@ -293,7 +293,7 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     """
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if value == 1:
-        label = singular_of(label)
+        label = _singular(label)
     words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
     return " ".join(filter(None, words))
 
