@@ -204,7 +204,8 @@ def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
         text = parts[place + 1] if place + 1 < len(parts) else None
         if not (_is_node(node) and type(value) is int and value == 1 and isinstance(text, str)):
             continue
-        noun = [node.get("$", node.get("$slot")), *node.get("path", ())][-1].replace("_", " ")
+        name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
+        noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
         found = re.match(rf"((?: \w+)? ){noun}\b", text)
         if found:
             parts[place + 1] = found[1] + _singular(noun) + text[found.end() :]
