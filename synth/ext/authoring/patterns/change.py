@@ -219,7 +219,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     if not limits:
         return None
     figures = " UNION ALL ".join(
-        f"SELECT {limit} AS bound, {top + room * rank} AS wanted"
+        f"SELECT {rank} AS place, {limit} AS bound, {top + room * rank} AS wanted"
         for rank, limit in enumerate(limits)
     )
     table, old = row.table, row.col(column.name)
@@ -245,7 +245,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
             ["b.bound", "b.wanted", f"{old} < b.bound AS low"],
             [*open_only(sketch, row), f"{old} IS NOT NULL"],
             [f"CROSS JOIN ({figures}) b"],
-            ["b.bound"],
+            ["b.place"],
         ),
         [
             f"If {low}, set {it} to {{wanted}}; otherwise leave {it}. What {now} now?",
