@@ -163,11 +163,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in options
     words = [word for word in options if word != "--debug"] + given[len(options) :]
     try:
-        try:
-            code = _dispatch(words)
-        except SystemExit as leaving:  # argparse
-            code = _exit_code(leaving)
+        code = _dispatch(words)
         stdout().flush()
+    except SystemExit as leaving:  # argparse
+        return _exit_code(leaving)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

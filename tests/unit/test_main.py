@@ -211,22 +211,21 @@ def test_exit_codes(body, code, command):
 @pytest.mark.parametrize(
     ("where", "codes", "said"),
     [
-        ("| head -c 1", {141}, ""),
-        (">&-", {0}, ""),
-        (">/dev/full", {1}, "No space left on device"),
-        ("--help >/dev/full", {1}, "No space left on device"),
+        ("talk | head -c 1", {141}, ""),
+        ("talk >&-", {0}, ""),
+        ("talk >/dev/full", {1}, "No space left on device"),
+        ("run --help >/dev/full", {1}, "No space left on device"),
     ],
 )
 def test_standard_output_that_takes_nothing(where, codes, said, tmp_path):
     """A reader that leaves, a service without streams (dvc#10041, torchx#418), a full disk."""
     (tmp_path / "chatty.py").write_text(
         "from synth.core.foundation.standard_output import say\n"
-        "def main(argv):\n    say('x' * (1 if argv else 10_000_000))\n"
-        "    raise SystemExit(0)\n"  # as argparse after its help
+        "def main(argv):\n    say('x' * 10_000_000)\n    return 0\n"
     )
-    code = "from synth.__main__ import *; COMMANDS['run'] = ('chatty', ''); sys.exit(main())"
+    code = "from synth.__main__ import *; COMMANDS['talk'] = ('chatty', ''); sys.exit(main())"
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}
-    shell = f'set -o pipefail; {sys.executable} -c "{code}" run {where}'
+    shell = f'set -o pipefail; {sys.executable} -c "{code}" {where}'
     done = run(["bash", "-c", shell], env=environment)
     assert done.returncode in codes
     assert said in done.stderr if said else not done.stderr

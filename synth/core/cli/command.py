@@ -119,9 +119,8 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         return f"usage: {self.usage}\n{self._text}{self._more()}"
 
-    def print_help(self, file: object = None) -> None:
-        """Report the help: argparse ignores a disk that is full."""
-        say(self.format_help().rstrip())
+    def print_help(self, file: object = None) -> None:  # argparse itself ignores a full disk
+        say(self.format_help().rstrip(), flush=True)
 
 
 class Command:

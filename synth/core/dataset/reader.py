@@ -228,14 +228,13 @@ class Dataset(Closing):
 
         Raises IndexError.
         """
-        try:
-            wanted = range(self.count)[position]
-        except IndexError as error:
-            text = f"unknown row {position}: the dataset has {self.count} rows"
-            raise IndexError(text) from error
-        places = [wanted] if isinstance(wanted, int) else [*wanted]
-        found = map(Trajectory, self._values(self._take(places, SCHEMA.names)))
-        return next(found) if isinstance(wanted, int) else list(found)
+        several = isinstance(position, slice)
+        places = range(self.count)[position] if several else [position]
+        if not (several or -self.count <= position < self.count):
+            raise IndexError(f"unknown row {position}: the dataset has {self.count} rows")
+        taken = self._take([one % self.count for one in places], SCHEMA.names)
+        found = [*map(Trajectory, self._values(taken))]
+        return found if several else found[0]
 
     @property
     def parts(self) -> Sequence[Part]:

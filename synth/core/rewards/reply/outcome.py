@@ -39,14 +39,12 @@ _DENIES_WORK = re.compile(
     r"|\b(?:i|we)(?:'ve| have)? (?:changed nothing|made no changes?)\b|n't change anything\b"
 )
 GENERAL = stems(
-    "that this your you the for are was were been have has not can cannot could will"
-    " would please with and but from"
-    " sorry unfortunately possible able unable request requested today now done okay yes"
-    " thank thanks help anything already"
-    " else there here let know welcome happy more further any all just also because"
-    " since what which they them their day nice have"
-    " its did does out our about into than then when how may must should only been being"
-    " is it no i've i'm i'll we've"
+    "that this your you the for are was were been have has not can cannot could will would please"
+    " with and but from sorry unfortunately possible able unable request requested today now done"
+    " okay yes thank thanks help anything already else there here let know welcome happy more"
+    " further any all just also because since what which they them their day nice have its did"
+    " does out our about into than then when how may must should only been being is it no i've i'm"
+    " i'll we've"
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
 _OF_ANY = GENERAL | _DONE

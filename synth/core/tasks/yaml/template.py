@@ -196,19 +196,15 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
 
 
 def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
-    """The filled parts of a text, with the noun behind a 1 in the singular. A noun belongs to a
-    figure that is called as it is: "{orders} open orders" reads "1 open order".
-    """
+    """The filled parts of a text, nouns behind a 1 of their name in the singular: "1 open order"."""
     parts = list(filled)
-    for place, (node, value) in enumerate(zip(raw, filled, strict=True)):
-        text = parts[place + 1] if place + 1 < len(parts) else None
-        if not (_is_node(node) and type(value) is int and value == 1 and isinstance(text, str)):
-            continue
-        name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
-        noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
-        found = re.match(rf"((?: \w+)? ){noun}\b", text)
-        if found:
-            parts[place + 1] = found[1] + _singular(noun) + text[found.end() :]
+    for place, (node, value) in enumerate(zip(raw[:-1], filled, strict=False)):
+        text = parts[place + 1]
+        if _is_node(node) and type(value) is int and value == 1 and isinstance(text, str):
+            name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
+            noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
+            one = rf"\g<1>{_singular(noun)}"
+            parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", one, text)
     return parts
 
 
@@ -218,9 +214,7 @@ def _singular(noun: str) -> str:
     >>> [_singular(noun) for noun in ("open orders", "entries", "addresses", "prices")]
     ['open order', 'entry', 'address', 'price']
     """
-    if noun.endswith("ies"):
-        return f"{noun[:-3]}y"
-    return re.sub(r"(?<!s)s$|(?<=ss)es$", "", noun)
+    return re.sub(r"(?<!s)s$|(?<=ss)es$", "", re.sub("ies$", "y", noun))
 
 
 def _filled_sql(parts: Sequence[Json]) -> Json:
