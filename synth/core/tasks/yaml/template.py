@@ -196,15 +196,14 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
 
 
 def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
-    """The filled parts of a text, nouns behind a 1 of their name in the singular: "1 open order"."""
+    """The filled parts of a text, with nouns behind a 1 of their name in the singular."""
     parts = list(filled)
     for place, (node, value) in enumerate(zip(raw[:-1], filled, strict=False)):
         text = parts[place + 1]
         if _is_node(node) and type(value) is int and value == 1 and isinstance(text, str):
             name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
             noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
-            one = rf"\g<1>{_singular(noun)}"
-            parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", one, text)
+            parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", rf"\1{_singular(noun)}", text)
     return parts
 
 
