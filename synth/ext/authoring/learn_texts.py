@@ -49,7 +49,7 @@ def text_maker(
     if provider is not None:
         return Texts(made_texts(provider))
     unique = len(set(texts)) > 0.5 * len(texts)
-    if not unique and kind is None and not any(" " in text for text in texts):
+    if not unique and kind is None:
         return Choice(dict(Counter(texts).most_common(MOST)))
     return _blend(texts, longest)
 

@@ -33,7 +33,7 @@ LISTS = {"postgresql": "SELECT datname FROM pg_database", "mariadb": "SHOW DATAB
 ENDS = {"postgresql": "SELECT pg_terminate_backend({})", "mariadb": "KILL {}"}
 HOLDS = {
     "postgresql": f"SELECT pg_advisory_lock({_CLASS}, {_SWEEPING})",
-    "mariadb": "SELECT GET_LOCK('envs_sweep', 60)",
+    "mariadb": "SELECT GET_LOCK('envs_sweep', 600)",
 }
 """Keep the starts of other processes, of other tests say, from removing what is there: a process
 that lost its control connection looks dead until it connects again.
