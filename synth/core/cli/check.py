@@ -63,6 +63,6 @@ def main(arguments: Arguments) -> int:
         print(f"synth {version()}: checking {arguments.world}", file=sys.stderr, flush=True)
     if arguments.questions is None:
         find_world(arguments.world)
-    watches = arguments.watch and arguments.tasks_file is None
+    watches = arguments.watch and not (arguments.tasks_file or arguments.questions)
     act = "watch" if watches else "check"
     return int(resolve(f"synth.core.cli.checking:{act}")(arguments))

@@ -33,6 +33,9 @@ from synth.errors import OperatorError, SynthError
 from synth.model import Sampling
 from synth.plugins import CHECKS, HONEST_AGENTS, MODELS, resolve
 
+_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
+"""Options that say nothing about what is checked in place of families."""
+
 WATCH_S = 0.3
 """Seconds between two looks at the world's files."""
 
@@ -54,9 +57,8 @@ def watch(arguments: Arguments) -> int:
 def check(arguments: Arguments) -> int:
     """Check the world once; returns the exit code."""
     screen = Screen()
-    for other in CHECKS.all():
-        if getattr(arguments, other.name, None) is not None:
-            return CHECKS.load(other.name)(arguments, screen)
+    if (other := _in_place_of_families(arguments)) is not None:
+        return CHECKS.load(other)(arguments, screen)
     world = load_world(find_world(arguments.world))
     options = options_of(arguments, world)
     if arguments.show is not None:
@@ -82,6 +84,19 @@ def check(arguments: Arguments) -> int:
         names = None if options.families is None else list(options.families)
         _conclude(world, names, report, time.monotonic() - started, screen, _overrides(arguments))
     return 0 if report.ok else 1
+
+
+def _in_place_of_families(arguments: Arguments) -> str | None:
+    """The check that an option asks for. Raises OperatorError for another option about families."""
+    asked = (one.name for one in CHECKS.all() if getattr(arguments, one.name, None) is not None)
+    other = next(asked, None)
+    spare = [name for name in _FOR_FAMILIES if getattr(arguments, name)]
+    if other is not None and spare:
+        option = other.replace("_", "-")
+        raise OperatorError(
+            f"--{spare[0]} is about a world's families; leave it out with --{option}"
+        )
+    return other
 
 
 def _say_count(count: int, fresh: int) -> None:

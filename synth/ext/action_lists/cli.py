@@ -23,7 +23,6 @@ from synth.core.screen import Screen
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.check import FamilyChecker, Options, Proved
 from synth.core.validation.report import FamilyReport
-from synth.errors import OperatorError
 from synth.ext.action_lists.entries import Kind, LeftOut, read_entries
 from synth.ext.action_lists.tasks import ListSettings, ListTasks, list_tasks
 
@@ -171,18 +170,10 @@ def _plain(text: str, family: str) -> str:
     return f"{kind}{after or text}".partition("; mend the family")[0]
 
 
-_FOR_FAMILIES = ("families", "universes", "show", "model", "watch")
-"""Options that say nothing about a list of tasks."""
-
-
 def check_tasks_file(arguments: Arguments, screen: Screen) -> int:
     """Print the findings on a list of tasks; 1 if a task is not proved."""
     world = load_world(find_world(arguments.world))
     options = options_of(arguments, world)
-    if spare := [name for name in _FOR_FAMILIES if getattr(arguments, name)]:
-        raise OperatorError(
-            f"--{spare[0]} is about a world's families; leave it out with --tasks-file"
-        )
     settings = ListSettings.of(arguments.tasks_file, arguments.consent)
 
     def done(finding: _TaskFinding) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from envs.ledger import Ledger
-from envs.tools.sql.critic import suspicions
+from envs.tools.sql.critic import likely_mistakes
 from envs.types import Pins
 from envs.world.loader import load_world
 from envs.world.query import QueryResult
@@ -80,9 +80,10 @@ def check_questions(arguments: Arguments, screen: Screen) -> int:
         f"{document['source']}: {judge:,} of {count:,} queries can judge answers;"
         f" {totals[DOUBTFUL]:,} doubts"
     )
-    source = {"set": "bird", "gold": "spider"}[arguments.questions]
-    words = ["synth", "run", f"tasks={source}", f"tasks.path={path}", f"tasks.count={judge}"]
-    screen.line(f"Next: {shlex.join(words)}")
+    if judge:
+        source = {"set": "bird", "gold": "spider"}[arguments.questions]
+        words = ["synth", "run", f"tasks={source}", f"tasks.path={path}", f"tasks.count={judge}"]
+        screen.line(f"Next: {shlex.join(words)}")
     return int(totals[CANNOT_JUDGE] > 0)
 
 
@@ -113,26 +114,27 @@ def _of_database(reader: QuestionReader, queries: Queries) -> Iterator[_Finding]
         name: [column.name for column in table.columns] for name, table in queries.tables.items()
     }
 
-    def rows(sql: str) -> Sequence[Sequence[object]] | None:
+    def rows_of(sql: str) -> Sequence[Sequence[object]] | None:
         answer = reader.ask(sql)
         return answer.rows if isinstance(answer, QueryResult) else None
 
-    answers: dict[str, tuple[str, object]] = {}
+    answers: dict[str, tuple[str, frozenset[str]]] = {}
     for item in reader.document["questions"]:
         if item["db_id"] != reader.family:
             continue
         found = reader.examined(item)
         if isinstance(found, str):
             yield _finding(item, CANNOT_JUDGE, found)
-        for reason in suspicions(item["sql"], queries.dialect, columns, rows):
+        for reason in likely_mistakes(item["sql"], queries.dialect, columns, rows_of):
             yield _finding(item, DOUBTFUL, reason)
         if isinstance(found, str):
             continue
         for reason in (TAGS[tag] for tag in found.notes if tag in TAGS):
             yield _finding(item, DOUBTFUL, reason)
         words = " ".join(f"{item['question']} {item['evidence']}".casefold().split())
-        other, own = answers.setdefault(words, (item["question_id"], found.rows))
-        if own != found.rows:
+        rows = frozenset(map(repr, rows_of(item["sql"]) or ()))
+        other, first = answers.setdefault(words, (item["question_id"], rows))
+        if first != rows:
             yield _finding(item, DOUBTFUL, f"question {other} has these words and another answer")
 
 

@@ -129,6 +129,7 @@ class QuestionReader:
             yield self._task(item, found)
 
     def ask(self, sql: str, *, unordered: bool = False) -> QueryResult | ToolResult:
+        """The answer of a query within :data:`LIMITS`."""
         pins = Pins(self.world_rules.now)
         return self.context.queries.answer(sql, LIMITS, pins, unordered=unordered)
 
@@ -152,7 +153,7 @@ class QuestionReader:
         tags = resolve("envs.tools.sql.critic:doubts")(sql, queries.dialect, self.types, rows)
         own = {TIE: right.ties > 0, CLOCK: read is not None and self._tells_time(read)}
         notes = [tag for tag, there in own.items() if there] + tags
-        return _Examined(notes, rules, self._described(read), frozenset(map(repr, rows)))
+        return _Examined(notes, rules, self._described(read))
 
     def _tells_time(self, read: Any) -> bool:
         """True if a query, or a view that it reads, depends on the present time. A view whose own
@@ -238,10 +239,9 @@ def _failure(sql: str, result: ToolResult, dialect: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Examined:
     """A question that can be asked: its tags, the comparison of its answers, the tables to
-    describe, the rows of its answer as texts.
+    describe.
     """
 
     notes: Sequence[str]
     rules: Rules
     tables: Sequence[str]
-    rows: frozenset[str]

@@ -7,7 +7,7 @@ what it cannot read, and what it does not know the columns of, yields no finding
 """
 
 from envs.tools.sql.critic.critic import Relation, criticise
-from envs.tools.sql.critic.doubts import doubts, suspicions
+from envs.tools.sql.critic.doubts import doubts, likely_mistakes
 from envs.tools.sql.critic.open_order import settled
 from envs.tools.sql.critic.reading import QueryReading, read_query, read_view
 from envs.tools.sql.critic.weakened import weakened
@@ -20,9 +20,9 @@ __all__ = [
     "Relation",
     "criticise",
     "doubts",
+    "likely_mistakes",
     "read_query",
     "read_view",
     "settled",
-    "suspicions",
     "weakened",
 ]

@@ -53,7 +53,7 @@ def doubts(
     return [tag for tag, there in found.items() if there]
 
 
-def suspicions(
+def likely_mistakes(
     sql: str,
     dialect: str,
     columns: Mapping[str, Collection[str]],

@@ -78,8 +78,7 @@ def test_each_mistake_is_found_and_no_other(
     assert "dev.json: 10 of 12 queries can judge answers; 6 doubts" in capsys.readouterr().out
 
 
-def test_a_folder_without_questions_is_one_message(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    assert main(["check", str(tmp_path), "--questions", "set"]) == 2
-    assert "Traceback" not in capsys.readouterr().err
+def test_bad_input_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for more, words in ([], "no file of questions"), (["--watch"], "leave it out with --questions"):
+        assert main(["check", str(tmp_path), "--questions", "set", *more]) == 2
+        assert words in capsys.readouterr().err
