@@ -19,6 +19,7 @@ from envs.sandboxes.attached import mariadb as attached
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.attached.template import attach
 from envs.sandboxes.base import DatabaseTarget, Engine, find_engine
+from envs.sandboxes.server.control_connection import ControlConnection
 from synth.core.foundation.shipped import find_world
 from synth.ext.authoring.source import Extract, from_url
 from tests.servers import server
@@ -73,6 +74,7 @@ def test_a_silent_server_is_given_up(
 ) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", LIMIT_S)
     monkeypatch.setattr(attached, "SILENCE_S", LIMIT_S)
+    monkeypatch.setattr(ControlConnection.__init__, "__defaults__", (LIMIT_S,))  # of lost logins
     url = parse_url(server(engine))
     with (
         swallow_after(url, packets) if packets else socket.create_server(("127.0.0.1", 0))
