@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,29 @@ def synth(
         said = stdout.read_text("utf-8"), stderr.read_text("utf-8")
         assert code in {None, ended}, (arguments, ended, *said)
         return subprocess.CompletedProcess(command, ended, *said)
+
+
+@contextmanager
+def serving(*words: str, cwd: Path, **env: str) -> Generator[str]:
+    """Run a server until the block ends; gives its first line. It must end cleanly and say none of
+    the variables, which are secrets.
+    """
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        cwd=cwd,
+        env=os.environ | env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.send_signal(signal.SIGINT)
+        said = "".join(process.communicate(timeout=60))
+    assert process.returncode == 0, said
+    assert not [name for name, secret in env.items() if secret in said]
 
 
 _SERVERS: list[subprocess.Popen[str]] = []

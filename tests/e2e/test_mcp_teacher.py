@@ -4,41 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from tests.e2e.command import COMMAND, synth
+from tests.e2e.command import serving, synth
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "the-token-of-this-test"
 TASKS = 3
-
-
-@contextmanager
-def running(*words: str, cwd: Path) -> Iterator[str]:
-    """Run a server; gives its first line."""
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        cwd=cwd,
-        env=os.environ | {"MCP_TOKEN": TOKEN},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
 
 
 @pytest.mark.slow
@@ -46,8 +23,8 @@ def test_the_expert_teaches_over_mcp_as_it_does_in_a_run(tmp_path: Path):
     plan = ["env=library", f"tasks.count={TASKS}", "seed=3"]
     mcp = ["mcp", "library", "--seed", "3", "--count", str(TASKS), "--http", "--record", "played"]
     with (
-        running("serve-model", *plan, "--json", cwd=tmp_path) as served,
-        running(*mcp, "--token-env", "MCP_TOKEN", cwd=tmp_path) as url,
+        serving("serve-model", *plan, "--json", cwd=tmp_path) as served,
+        serving(*mcp, "--token-env", "MCP_TOKEN", cwd=tmp_path, MCP_TOKEN=TOKEN) as url,
     ):
         endpoint = json.loads(served)
         teacher = str(ROOT / "examples" / "mcp_teacher.py")

@@ -9,7 +9,6 @@ import json
 import re
 import socket
 import subprocess
-import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from synth.core.dataset.store.task_table import TaskTable
 from synth.core.types.reply import REPLY
 from synth.model import Completion
 from synth.task import Task
-from tests.e2e.command import synth
+from tests.e2e.command import serving, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.isolated import make_environment, newer_python
 
@@ -106,24 +105,18 @@ def test_its_agent_earns_the_reward_of_right_calls_and_no_other(
     table = TaskTable(tmp_path / "run" / "tasks.parquet")
     tasks = [Task.from_json(table.task(index)) for index in range(len(table))]
     lazy = {task.prompt for task in tasks[:2]}
-    command = [sys.executable, "-m", "synth", "serve-env", world, "--count", "4", "--json", *chosen]
-    serving = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
-    try:
-        assert serving.stdout is not None
-        served = json.loads(serving.stdout.readline())
-        with endpoint(ByReplyTool(tasks, lazy)) as url:
-            written = config(served["url"], served["token"], url)
-            (tmp_path / "config.yaml").write_text(written)
-            played = subprocess.run(
-                [python, CONSUMER, "config.yaml", "run.nemo-gym.jsonl", "rollouts.jsonl"],
-                capture_output=True,
-                text=True,
-                check=False,
-                cwd=tmp_path,
-            )
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=60)
+    served_env = serving("serve-env", world, "--count", "4", "--json", *chosen, cwd=tmp_path)
+    with served_env as line, endpoint(ByReplyTool(tasks, lazy)) as url:
+        served = json.loads(line)
+        written = config(served["url"], served["token"], url)
+        (tmp_path / "config.yaml").write_text(written)
+        played = subprocess.run(
+            [python, CONSUMER, "config.yaml", "run.nemo-gym.jsonl", "rollouts.jsonl"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
     assert played.returncode == 0, played.stdout[-3000:] + played.stderr[-3000:]
     lines = (tmp_path / "rollouts.jsonl").read_text().splitlines()
     rewards = {rollout["task_id"]: rollout["reward"] for rollout in map(json.loads, lines)}

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from tests.e2e.command import synth
+from tests.e2e.command import serving, synth
 from tests.e2e.isolated import make_environment
 from tests.sample_rows import actions_of
 
@@ -30,15 +29,8 @@ def test_both_clients_earn_the_reward_of_a_recorded_expert(tmp_path: Path):
     [row] = Dataset.open(tmp_path / "run").rows()
     actions = actions_of(row)
     (tmp_path / "actions.json").write_text(json.dumps(actions))
-    serving = subprocess.Popen(
-        [sys.executable, "-m", "synth", "serve-env", "library", "--count", "1", "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    try:
-        assert serving.stdout is not None
-        served = json.loads(serving.stdout.readline())
+    with serving("serve-env", "library", "--count", "1", "--json", cwd=tmp_path) as line:
+        served = json.loads(line)
         address = f"{served['url']}/openenv/{served['token']}"
         played = subprocess.run(
             [python, CONSUMER, address, tmp_path / "actions.json"],
@@ -46,9 +38,6 @@ def test_both_clients_earn_the_reward_of_a_recorded_expert(tmp_path: Path):
             text=True,
             check=False,
         )
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=60)
     assert played.returncode == 0, played.stderr[-3000:]
     generic, by_tools = json.loads(played.stdout)
     assert generic == {"task": 0, "reward": 1.0, "done": True, "steps": len(actions)}

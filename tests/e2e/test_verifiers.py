@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 
 from synth.core.dataset.reader import Dataset
 from synth.model import Completion
-from tests.e2e.command import synth
+from tests.e2e.command import serving, synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.isolated import make_environment
 from tests.sample_rows import actions_of
@@ -56,29 +55,19 @@ def test_verifiers_scores_what_the_database_says(tmp_path: Path):
     recorded = {row["task_id"]: actions_of(row) for row in Dataset.open(tmp_path / "run").rows()}
     idle = next(task for task, actions in recorded.items() if len(actions) > 2)
     player = Player(recorded, idle)
-    serving = subprocess.Popen(
-        [sys.executable, "-m", "synth", "serve-env", "library", "--count", str(TASKS), "--json"],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    try:
-        assert serving.stdout is not None
-        served = json.loads(serving.stdout.readline())
-        with endpoint(player) as model:
-            address = f"{served['url']}/openenv/{served['token']}"
-            (tmp_path / "eval.json").write_text(json.dumps(evaluation(address, model)))
-            played = subprocess.run(
-                [python.with_name("vf-eval"), "@", "eval.json"],
-                capture_output=True,
-                text=True,
-                check=False,
-                cwd=tmp_path,
-                env={**os.environ, "ANY_KEY": "unused"},
-            )
-    finally:
-        serving.terminate()
-        serving.communicate(timeout=60)
+    served_env = serving("serve-env", "library", "--count", str(TASKS), "--json", cwd=tmp_path)
+    with served_env as line, endpoint(player) as model:
+        served = json.loads(line)
+        address = f"{served['url']}/openenv/{served['token']}"
+        (tmp_path / "eval.json").write_text(json.dumps(evaluation(address, model)))
+        played = subprocess.run(
+            [python.with_name("vf-eval"), "@", "eval.json"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, "ANY_KEY": "unused"},
+        )
     assert played.returncode == 0, played.stderr[-3000:]
     [file] = (tmp_path / "out").glob("*/traces.jsonl")
     episodes = [json.loads(line) for line in file.read_text().splitlines()]

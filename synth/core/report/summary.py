@@ -149,7 +149,7 @@ class _SummaryTally:
                 self.spreads[name].append(row[column])
         for name, part in self.sums.items():
             part.add(row[name])
-        self.statistics.add(row["verdicts"])
+        self.statistics.add(row)
         self.executed.add(row["executions"])
         self.retries.add(row["retries"])
         self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])

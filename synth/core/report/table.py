@@ -268,9 +268,13 @@ def _distributions(screen: Screen, found: Mapping[str, Mapping[str, Any]]) -> No
         screen.table(header, rows, right=(1, 4, 5))
 
 
+_EFFORT = ("steps", "tokens", "seconds")
+
+
 def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
-    """Print the accuracy of the answers, by difficulty and family."""
-    header = ("", "questions", "executed", "execution accuracy", "on all databases", "soft F1")
+    """Print the accuracy of the answers and what they cost, by difficulty and family."""
+    scores = ("executed", "execution accuracy", "on all databases", "soft F1")
+    header = ("", "questions", *scores, *_EFFORT)
     rows = [
         (
             level.get("difficulty") or level["family"],
@@ -279,6 +283,7 @@ def _questions(screen: Screen, levels: Iterable[Mapping[str, Any]]) -> None:
             f"{level['execution_accuracy']:.1%}",
             f"{level['suite_accuracy']:.1%}",
             f"{level['f1']:.3f}",
+            *("" if level[name] is None else f"{level[name]:,.1f}" for name in _EFFORT),
         )
         for level in levels
     ]

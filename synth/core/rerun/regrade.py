@@ -213,8 +213,8 @@ class GradeReport:
     def add(self, change: Change) -> None:
         """Count a trajectory that was judged again."""
         self.graded[change.family] = self.graded.get(change.family, 0) + 1
-        self.before.add(change.old_verdicts)
-        self.now.add(change.new_verdicts)
+        self.before.add({"verdicts": change.old_verdicts})
+        self.now.add({"verdicts": change.new_verdicts})
         self.rules[_rules(change.old_verdicts), _rules(change.new_verdicts)] += 1
         if change.of_reward or _findings(change.old_verdicts) != _findings(change.new_verdicts):
             self.changes.append(change)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -47,9 +46,9 @@ class GateCosts:
         default_factory=dict[tuple[str, "str | None"], _Refusals]
     )
 
-    def add(self, verdicts: Iterable[Raw | str]) -> None:
-        """Count a row by its verdicts, given as values or as JSON."""
-        read = [json.loads(item) if isinstance(item, str) else item for item in verdicts]
+    def add(self, row: Raw) -> None:
+        """Count a row by its ``verdicts``."""
+        read = row["verdicts"]
         if not any(item["verifier"] == STATE and item["score"] == 1 for item in read):
             return
         self.right_ends += 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,15 +28,14 @@ class ScoresApart:
 
     groups: dict[str, _Group] = field(default_factory=dict[str, _Group])
 
-    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row by its verdicts, given as values or as JSON."""
-        read = [json.loads(one) if isinstance(one, str) else one for one in verdicts]
-        for verdict in read:
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row by its ``verdicts``."""
+        for verdict in row["verdicts"]:
             for name in names_apart(verdict):
                 group = self.groups.setdefault(name, _Group())
                 group.rollouts += 1
                 group.passed += verdict["score"] == 1.0
-                group.solved += all(one["score"] == 1.0 for one in read if one["gate"])
+                group.solved += all(one["score"] == 1.0 for one in row["verdicts"] if one["gate"])
 
     def to_json(self) -> list[dict[str, object]]:
         """The figures by name; empty without such a rollout."""

@@ -4,8 +4,7 @@ accuracy and the soft F1 of BIRD.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,6 +13,8 @@ SQL: Final = "sql"
 
 UNRATED: Final = "unrated"
 _ORDER: Final = ("simple", "moderate", "challenging")
+_EFFORT: Final = {"steps": "num_tool_calls", "tokens": "output_tokens", "seconds": "latency_s"}
+"""The means of columns that a level has."""
 
 
 @dataclass(slots=True)
@@ -23,10 +24,16 @@ class _Level:
     execution: int = 0
     right: int = 0
     f1: float = 0.0
+    effort: dict[str, float | None] = field(default_factory=lambda: dict.fromkeys(_EFFORT, 0.0))
 
     def to_json(self) -> dict[str, object]:
+        effort = {
+            name: None if spent is None else spent / self.questions
+            for name, spent in self.effort.items()
+        }
         return {
             "questions": self.questions,
+            **effort,
             "validated": self.validated / self.questions,
             "execution_accuracy": self.execution / self.questions,
             "suite_accuracy": self.right / self.questions,
@@ -40,19 +47,17 @@ class SqlScores:
 
     ``validated`` is the share of answers whose query the database executed, ``execution_accuracy``
     the share that is right on the task's own database, ``suite_accuracy`` the share
-    that is right on the additional databases as well, ``f1`` the mean.
+    that is right on the additional databases as well, ``f1`` the mean. ``steps`` (tool calls),
+    ``tokens`` (generated) and ``seconds`` are means; null where a row's is unknown.
     Rows that could not be judged are not counted.
     """
 
     levels: dict[tuple[str, str], _Level] = field(default_factory=dict[tuple[str, str], _Level])
     """By ``difficulty`` or ``family`` and its name."""
 
-    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row by its verdicts, given as values or as JSON."""
-        for item in verdicts:
-            if isinstance(item, str) and '"sql"' not in item:
-                continue
-            verdict = json.loads(item) if isinstance(item, str) else item
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row by its verdict, with its steps, tokens and seconds."""
+        for verdict in row["verdicts"]:
             detail: Mapping[str, Any] = verdict.get("detail") or {}
             if verdict["verifier"] != SQL or verdict["score"] is None or "execution" not in detail:
                 continue
@@ -65,6 +70,9 @@ class SqlScores:
                 level.execution += bool(detail["execution"])
                 level.right += verdict["score"] == 1.0
                 level.f1 += detail["f1"]
+                for figure, column in _EFFORT.items():
+                    spent, one = level.effort[figure], row[column]
+                    level.effort[figure] = None if None in (spent, one) else spent + one
 
     def to_json(self) -> list[dict[str, object]]:
         """The scores from easy to hard, by family if there are several, and of all."""

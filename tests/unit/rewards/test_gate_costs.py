@@ -46,7 +46,7 @@ def test_a_promise_is_a_note_in_the_column_and_has_its_price():
     assert set(row["notes"]) == {"promise"}
     assert not asyncio.run(played())["notes"]
     costs = GateCosts()
-    costs.add(row["verdicts"])
+    costs.add(row)
     (entry,) = costs.to_json()
     assert (entry["gate"], entry["note"], entry["refused"], entry["right_ends"]) == (
         *("reply", "promise"),
@@ -61,7 +61,7 @@ def test_only_rollouts_with_the_right_end_state_count():
     other = verdict("call_order", 0.0, "the lookup came late")
     costs = GateCosts()
     for verdicts in ([right, refused], [wrong, refused], [right, other], [right], [refused]):
-        costs.add(verdicts)
+        costs.add({"verdicts": verdicts})
     order, reply = costs.to_json()
     late = {"check": "the lookup came late", "words": "", "evidence": "", "rows": 1}
     assert (order["right_ends"], order["refused"], order["reasons"]) == (3, 1, [late])

@@ -85,10 +85,10 @@ class RetryTally:
 
 
 class _RowStatistics(Protocol):
-    """Figures from the verdicts of rows. Constructed without arguments."""
+    """Figures of rows. Constructed without arguments."""
 
-    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row by its verdicts, given as values or as JSON."""
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row, whose ``verdicts`` are values."""
         ...
 
     def to_json(self) -> list[dict[str, object]]:
@@ -104,15 +104,15 @@ class Statistics:
         default_factory=lambda: {name: STATISTICS.load(name)() for name in ("gates", "apart")}
     )
 
-    def add(self, verdicts: Iterable[Mapping[str, Any] | str]) -> None:
-        """Count a row by its verdicts, given as values or as JSON."""
-        read = [json.loads(item) if isinstance(item, str) else item for item in verdicts]
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row, whose verdicts are values or JSON."""
+        read = [json.loads(one) if isinstance(one, str) else one for one in row["verdicts"]]
         if new := {one["verifier"] for one in read} & STATISTICS.builtin.keys() - self.found.keys():
             self.found |= {
                 one.name: one.load()() for one in STATISTICS.shipped() if one.name in new
             }
         for statistics in self.found.values():
-            statistics.add(read)
+            statistics.add({**row, "verdicts": read})
 
     def to_json(self) -> dict[str, list[dict[str, object]]]:
         """The figures by name; an empty list where no row has any."""
@@ -139,6 +139,8 @@ COUNTED_COLUMNS: Final = (
     "reward",
     "verdicts",
     *_SUMS,
+    "num_tool_calls",
+    "latency_s",
     "executions",
     "retries",
     "provider_fields",
@@ -187,7 +189,7 @@ class RunCounts:
 
     def add_row(self, row: dict[str, Any]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1
-        self.statistics.add(row["verdicts"])
+        self.statistics.add(row)
         self.executed.add(row["executions"])
         self.retries.add(row["retries"])
         for text in row["provider_fields"] or ():

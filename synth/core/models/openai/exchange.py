@@ -14,6 +14,7 @@ import urllib.request
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 
 import aiohttp
 import httpx2
@@ -240,6 +241,14 @@ def split_address(base_url: str | None) -> tuple[str | None, dict[str, str]]:
     return str(url.copy_with(query=None, fragment=None)), dict(url.params)
 
 
+def _in_range(host: str, network: str) -> bool:
+    """Whether a host is an address of a network of NO_PROXY, such as ``10.0.0.0/8``."""
+    try:
+        return ip_address(host) in ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
 def _proxy_of(origin: URL) -> tuple[URL | None, Mapping[str, str] | None, tuple[str, ...]]:
     """Return the environment's proxy for an origin, its authorization headers, and the secrets in
     them.
@@ -253,6 +262,7 @@ def _proxy_of(origin: URL) -> tuple[URL | None, Mapping[str, str] | None, tuple[
         not address
         or urllib.request.proxy_bypass(host)
         or urllib.request.proxy_bypass(f"{host}:{origin.port}")
+        or any(_in_range(host, one.strip()) for one in proxies.get("no", "").split(","))
     ):
         return None, None, ()
     try:

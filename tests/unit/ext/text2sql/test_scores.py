@@ -20,15 +20,18 @@ def verdict(family: str, execution: bool, f1: float, *, executed: bool = True) -
 
 def test_scores_by_database() -> None:
     scores = SqlScores()
-    for one in (
-        verdict("schools", True, 1.0),
-        verdict("schools", False, 0.5),
-        verdict("cards", False, 0.0, executed=False),
+    for one, tokens in (
+        (verdict("schools", True, 1.0), 40),
+        (verdict("schools", False, 0.5), 20),
+        (verdict("cards", False, 0.0, executed=False), None),
     ):
-        scores.add([one])
+        effort = {"num_tool_calls": 3, "output_tokens": tokens, "latency_s": 0.5}
+        scores.add({"verdicts": [one], **effort})
     found = {part.get("family") or part["difficulty"]: part for part in scores.to_json()}
     assert list(found) == ["simple", "cards", "schools", "all"]
     schools, cards, every = found["schools"], found["cards"], found["all"]
     assert (schools["validated"], schools["execution_accuracy"], schools["f1"]) == (1.0, 0.5, 0.75)
     assert (cards["validated"], cards["execution_accuracy"]) == (0.0, 0.0)
     assert every["validated"] == 2 / 3
+    assert (schools["steps"], schools["tokens"], schools["seconds"]) == (3, 30, 0.5)
+    assert (every["steps"], every["tokens"]) == (3, None)

@@ -115,7 +115,7 @@ def test_who_cannot_do_it_says_so_and_who_claims_it_loses():
                 attack = Attack("says", "", [SayStep(text)])
                 played = asyncio.run(play(attack, task, world, template, Limits()))
                 assert played.score.reward == reward, (name, text)
-                apart.add([verdict.to_json() for verdict in played.score.verdicts])
+                apart.add({"verdicts": [one.to_json() for one in played.score.verdicts]})
             figures = {"rollouts": 5, "passed": 3 / 5, "solved": 2 / 5}
             assert apart.to_json() == [{"name": "no tool for it", **figures}]
 

@@ -184,7 +184,8 @@ async def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> Non
     check_words(error)
 
 
-async def test_a_proxy_carries_plain_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("past", ["127.0.0.1,other.example", "other.example, 127.0.0.0/8"])
+async def test_a_proxy_carries_plain_requests(monkeypatch: pytest.MonkeyPatch, past: str) -> None:
     """Over http the proxy gets the whole request; NO_PROXY goes past it."""
     async with (
         raw_endpoint(sends(reply(GOOD))) as proxy,
@@ -196,7 +197,7 @@ async def test_a_proxy_carries_plain_requests(monkeypatch: pytest.MonkeyPatch) -
         await model.aclose()
         assert proxy.last.startswith(b"POST http://nowhere.invalid/v1/chat/completions")
         assert b"Proxy-Authorization: Basic dXNlcjpwYXNzIHdvcmQ=" in proxy.last
-        monkeypatch.setenv("no_proxy", "127.0.0.1,other.example")
+        monkeypatch.setenv("no_proxy", past)
         model = model_of(server)
         assert (await talk(model).complete(opening())).content == "fine"
         await model.aclose()
