@@ -221,7 +221,8 @@ class Mix:
 class Link:
     """A foreign key from ``columns`` to ``parent_columns`` of ``table``. ``fan_out`` maps a number
     of rows to the number of parents that have so many; ``nulls`` is the share of rows without a
-    parent. A table that refers to itself refers to rows before it.
+    parent. A table that refers to itself refers to rows before it, its first row to itself where
+    null is not allowed. One that refers to a later table gets its parents once all are made.
     """
 
     columns: Sequence[str]
@@ -259,24 +260,46 @@ class MadeTable:
 def made_rows(
     tables: Sequence[Lookup | MadeTable], universe: int, random: Random
 ) -> Iterator[tuple[str, Row]]:
-    """The rows of one universe, for a seed.py to yield; parents stand before children. Of a table
-    that is named again there are more rows.
+    """The rows of one universe, for a seed.py to yield, in the order of the tables. Of a table that
+    is named again there are more rows.
 
     Raises Undrawable for a table whose rows cannot be drawn, or not even half of them.
     """
     made: dict[str, list[Row]] = {}
+    out: list[tuple[str, Row]] = []
+    later: list[tuple[Link, Sequence[Row]]] = []
     with closing(sqlite3.connect(":memory:")) as checker:
         for table in tables:
             if isinstance(table, Lookup):
                 rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
             else:
+                known = {*made, table.name}
+                links = [link for link in table.links if link.table not in known]
                 try:
                     rows = _TableMaker(table, universe, random, made, checker).rows()
                 except (sqlite3.Error, ArithmeticError, ValueError) as error:
                     raise Undrawable(table.name, str(error)) from error
+                later += [(link, rows) for link in links]
             made[table.name] = [*made.get(table.name, []), *rows]
-            for row in rows:
-                yield table.name, row
+            out += [(table.name, row) for row in rows]
+    for link, rows in later:
+        _refer_later(link, rows, made.get(link.table, []), random)
+    yield from out
+
+
+def _refer_later(link: Link, rows: Sequence[Row], parents: Sequence[Row], random: Random) -> None:
+    """Set the columns of a link whose parents were not made before the rows. What another link has
+    set stays, and no parent has a second row before all have one.
+    """
+    pairs = list(zip(link.columns, link.parent_columns, strict=True))
+    left: list[Row] = []
+    for row in rows:
+        left = left or random.sample(parents, len(parents))
+        fits = (p for p in left if all(row[c] in (None, p[there]) for c, there in pairs))
+        parent = next(fits, None)
+        if parent is not None and random.random() >= link.nulls:
+            row.update((column, parent[there]) for column, there in pairs)
+            left.remove(parent)
 
 
 @dataclass
@@ -334,6 +357,7 @@ class _TableMaker:
             if column not in row:
                 inner = maker.maker if isinstance(maker, Maybe) and column in given else maker
                 row[column] = inner.draw(draw)
+        self._refer_to_itself(row)
         if not self._is_new(row) or not self._meets(row, self.table.rules):
             return None
         self._take(row, chosen)
@@ -381,7 +405,8 @@ class _TableMaker:
                 candidates[place][parent_column] == row[column] for column, parent_column in fixed
             )
         ]
-        if self._is_none(link, given, row) or (own and link.nulls and not places):
+        waits = own or link.table not in self.made
+        if self._is_none(link, given, row) or (waits and not places):
             row.update(dict.fromkeys(link.columns, None) | row)
             return -1
         if not places:
@@ -389,6 +414,13 @@ class _TableMaker:
         place = self.random.choice(places)
         row.update((column, candidates[place][parent_column]) for column, parent_column in pairs)
         return -1 if own else place
+
+    def _refer_to_itself(self, row: Row) -> None:
+        """Set what no row before could give, and null may not stand for."""
+        for link in self.table.links:
+            if link.table == self.table.name and not link.nulls:
+                pairs = zip(link.columns, link.parent_columns, strict=True)
+                row.update({one: row[there] for one, there in pairs if row[one] is None})
 
     def _any(self, candidates: Sequence[Row]) -> list[int]:
         """The place of one of the rows, drawn."""

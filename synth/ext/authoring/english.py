@@ -20,8 +20,7 @@ def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
     ``borrowernumber``; the name alone where it is a word or they are not all common words.
     """
-    if len(_WORDS.segment(FORMS.singular_noun(name) or name)) == 1:
-        return [name]
-    found: list[str] = _WORDS.segment(name)
+    found: list[str] = _WORDS.segment(FORMS.singular_noun(name) or name)
+    head = "".join(found[:-1])
     known = all(len(one) > 1 and _WORDS.UNIGRAMS.get(one, 0) > _COMMON for one in found)
-    return found if known else [name]
+    return [*found[:-1], name.removeprefix(head)] if head and known else [name]

@@ -73,7 +73,7 @@ _PROVIDERS = (
     (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"host|domain", "hostname"),
     (r"(?:^|_)symbol$", "symbol"),
-    (r"currency", "currency_code"),
+    (r"curr(?:ency)?(?:_|$)", "currency_code"),
     (r"lang|locale", "language_code"),
     (r"url|uri|link|web", "uri"),
     (r"file|path", "file_path"),
@@ -92,6 +92,7 @@ _THINGS = frozenset(
 """Nouns by which the names of their rows are made up."""
 
 _LISTS = {
+    "currency_code": ["CHF", "EUR", "GBP", "PLN", "SEK", "USD"],
     "symbol": ["$", "€", "£", "¥", "₹", "₩", "zł", "kr"],
     "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
     "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],
@@ -164,7 +165,6 @@ class _Inventor:
 
     def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
         """The tables without rows, and more rows of those that are ``learned``."""
-        order = {table.name: index for index, table in enumerate(self.tables)}
         own = {name: len(rows) for name, rows in self.rows.by_table.items()}
         sizes = self._sizes([name for name, count in own.items() if not count or name in learned])
         self.sizes = {name: size for name, size in sizes.items() if size > own[name]}
@@ -173,8 +173,7 @@ class _Inventor:
             if table.name in learned.keys() & self.sizes.keys():
                 out[table.name] = self._more(table, learned[table.name])
             elif table.name in self.sizes:
-                later = [link for link in table.links if order[link[1]] > order[table.name]]
-                out[table.name] = self._table(table, later)
+                out[table.name] = self._table(table)
         return out
 
     def _more(self, table: LiveTable, like: MadeTable) -> MadeTable:
@@ -222,12 +221,11 @@ class _Inventor:
         found = _chosen(shape.noun.one) if names and not table.links else None
         return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
 
-    def _table(self, table: LiveTable, later: Sequence[object]) -> MadeTable:
-        kept = [link for link in table.links if link not in later]
-        lost = {c for link in table.links if link in later for c in link[0]}
-        makers = self._makers(table, {column for columns, _, _ in kept for column in columns})
-        makers |= dict.fromkeys(sorted(lost), Choice({None: 1}))
-        links = [self._link(table, one) for one in sorted(kept, key=lambda k: -len(k[0]))]
+    def _table(self, table: LiveTable) -> MadeTable:
+        makers = self._makers(
+            table, {column for columns, _, _ in table.links for column in columns}
+        )
+        links = [self._link(table, one) for one in sorted(table.links, key=lambda k: -len(k[0]))]
         names = list[tuple[str, ...]]()
         if listed := self._listed(table):
             makers[listed[0]], names = Choice(listed[1]), [(listed[0],)]

@@ -101,13 +101,11 @@ def varying(
     out: Learned,
 ) -> dict[str, MadeTable]:
     """The tables with rows of which others can be made up, as learned; ``out`` keeps the others."""
-    order = {table.name: index for index, table in enumerate(tables)}
     lookups, made = _lookups(tables, shape, personal), dict[str, MadeTable]()
     for table in (one for one in tables if one.name not in lookups and rows[one.name]):
-        later = [link for link in table.links if order[link[1]] > order[table.name]]
         one = _Learner(table, shape.tables[table.name], rows, personal, lookups)
         try:
-            made[table.name] = one.table(later)
+            made[table.name] = one.table()
         except (Unlearnable, ValueError, ArithmeticError) as error:
             _keep(table.name, str(error), tables, out.kept)
     return made
@@ -133,7 +131,10 @@ def _tried(
             return out
         if found is None or found[0] in out.kept or found[0] not in made:
             same = "each table is small or empty, and the same in every universe"
-            reasons = [*out.kept.values(), *([f"{found[0]}: {found[1]}"] if found else [])]
+            reasons = [
+                *dict.fromkeys(out.kept.values()),
+                *([f"{found[0]}: {found[1]}"] if found else []),
+            ]
             raise Unlearnable("; ".join(reasons) or same)
         _keep(found[0], found[1], tables, out.kept)
 
@@ -245,16 +246,14 @@ class _Learner:
         self.linked = {column for columns, _, _ in live.links for column in columns}
         self.shaped = {column.name: column for column in shape.columns}
 
-    def table(self, later: Sequence[Foreign]) -> MadeTable:
-        """The table; columns that refer to a ``later`` one are null."""
-        empty = self._empty(later)
-        kept = self._kept(later)
+    def table(self) -> MadeTable:
+        """The table as its rows can be made up."""
+        kept = [one for one in self.live.links if not self._is_kind(one)]
         linked = {column for columns, _, _ in kept for column in columns}
-        mix = self._mix(linked, empty)
+        mix = self._mix(linked)
         mixed = set(mix.columns) if mix else set[str]()
-        free = [c for c in written(self.live) if c not in linked | empty | _settled(mix)]
+        free = [c for c in written(self.live) if c not in linked | _settled(mix)]
         makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in self._by_dates(free)}
-        makers |= dict.fromkeys(sorted(empty), Choice({None: 1}))
         makers |= {
             columns[0]: Choice(dict(Counter(row[columns[0]] for row in self.rows)))
             for columns, _, _ in filter(self._is_kind, self.live.links)
@@ -272,23 +271,10 @@ class _Learner:
             [(list(columns), where) for columns, where in self.live.partials],
         )
 
-    def _kept(self, later: Sequence[Foreign]) -> list[Foreign]:
-        return [one for one in self.live.links if one not in later and not self._is_kind(one)]
-
     def _is_kind(self, link: Foreign) -> bool:
         """True for a reference to a word that means something; others lead to the same words."""
         apart = {name for columns in self.shape.distinct_sets for name in columns}
         return link[1] in self.lookups and len(link[0]) == 1 and apart.isdisjoint(link[0])
-
-    def _empty(self, later: Sequence[Foreign]) -> set[str]:
-        """The columns that refer to a later table: they are null."""
-        empty = {column for columns, _, _ in later for column in columns}
-        for column in self.live.columns:
-            if column.name in empty and not column.nullable:
-                raise Unlearnable(
-                    f"{self.live.name}.{column.name} refers to a table that refers back to it"
-                )
-        return empty
 
     def _by_dates(self, columns: Sequence[str]) -> list[str]:
         return [c for c in columns if not self._is_date(c)] + self._dates(columns)
@@ -309,9 +295,9 @@ class _Learner:
         found = [row[column] for row in self.rows if row[column] is not None]
         return [one for one in found if not isinstance(one, float) or math.isfinite(one)]
 
-    def _mix(self, linked: set[str], empty: set[str]) -> Mix | None:
+    def _mix(self, linked: set[str]) -> Mix | None:
         """States, and what is null where others are not, as they occur together."""
-        key = set(self.live.key) | empty
+        key = set(self.live.key)
         states = [
             c.name
             for c in self.shape.columns

@@ -202,11 +202,14 @@ def _broken(link: ForeignKey, table: LiveTable, known: Mapping[str, LiveTable]) 
 
 
 def parents_first(tables: Sequence[LiveTable]) -> list[LiveTable]:
-    """The tables, each behind those to which it refers; a circle is broken at any place."""
+    """The tables, each behind those to which it refers. A circle is broken at the table with the
+    fewest parents left, whatever order the tables are in.
+    """
     out, placed, left = list[LiveTable](), set[str](), list(tables)
     while left:
-        free = [t for t in left if {target for _, target, _ in t.links} <= {*placed, t.name}]
-        chosen = free or left[:1]
+        due = {t.name: {target for _, target, _ in t.links} - {*placed, t.name} for t in left}
+        free = [table for table in left if not due[table.name]]
+        chosen = free or [min(left, key=lambda table: (len(due[table.name]), table.name))]
         out += chosen
         placed |= {table.name for table in chosen}
         left = [table for table in left if table.name not in placed]

@@ -170,6 +170,7 @@ PARTICIPLE = re.compile(
 def noun_of(table: str) -> Noun:
     """The noun of a table, whichever number its name has."""
     bare = re.sub(r"^(?:tbl|t)_", "", spelled(table)) or snake(table)
+    bare = "_".join(_SHORT.get(word, word) for word in bare.split("_"))
     head, _, last = bare.rpartition("_")
     if PARTICIPLE.search(last) and is_plural(head.rpartition("_")[2]):
         head, last = f"{last}_{head}".rpartition("_")[::2]  # receipts_linearized
@@ -211,6 +212,7 @@ _SHORT = {
     "desc": "description",
     "lang": "language",
     "addr": "address",
+    "curr": "currency",
     "tel": "telephone",
     "dt": "date",
     "ts": "time",
@@ -232,6 +234,9 @@ _UNITS = {
     "g": "grams",
     "kg": "kilograms",
     "ms": "milliseconds",
+    "kb": "kilobytes",
+    "mb": "megabytes",
+    "gb": "gigabytes",
 }
 """What begins the name of a count or of its bound, and what ends the name of a measure."""
 
@@ -291,7 +296,7 @@ def _said(words: Sequence[str]) -> str:
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
-        first, last = ["number", "of", *first[:-1]], _numbers(first[-1])[1]
+        first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
     elif words[0] in _COUNTS and len(words) > 1 and is_plural(last):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
@@ -299,6 +304,12 @@ def _said(words: Sequence[str]) -> str:
     elif last in _UNITS and (first or last in _MEASURED):
         first, last = [*(first or [_MEASURED[last]]), "in"], _UNITS[last]
     return " ".join([*first, last])
+
+
+def _number_of(words: Sequence[str]) -> list[str]:
+    """The number of things, behind its bound."""
+    bounds = [one for one in words if one in {"maximum", "minimum"}]
+    return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
 def _shared_prefix(names: Sequence[str]) -> str:

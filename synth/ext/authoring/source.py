@@ -202,10 +202,10 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     tables = fit(found.tables, rows, ledger)
     count = sum(map(len, rows.by_table.values()))
     ledger.use("row", count)
-    empty = sum(not rows.by_table[table.name] for table in tables)
-    few = part.rows is not None and 2 * count < part.rows < ALL_ROWS
-    if part.rows is not None and few and (not masked or 2 * empty >= len(tables)):
-        personal = _fill(tables, rows, part.rows - count, ledger, found.personal)
+    wanted = part.rows if part.rows and part.rows < ALL_ROWS else 0
+    if wanted and _lacks_rows(rows, wanted, masked=masked):
+        more = max(wanted - count, wanted // 2)
+        personal = _fill(tables, rows, more, ledger, found.personal)
         found = replace(found, personal=personal)
     for decision in found.decisions:
         if decision.kind is not None:
@@ -217,6 +217,18 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
     return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
+
+
+def _lacks_rows(rows: Rows, wanted: int, *, masked: bool) -> bool:
+    """True for a script with less than half of the rows, for one in which half of the tables have
+    none, and for a live database that is bare: so too, or where two thirds have none.
+    """
+    sizes = [len(of) for of in rows.by_table.values()]
+    empty, few = sizes.count(0), sum(sizes) < wanted
+    half = 2 * empty >= len(sizes)
+    return 3 * empty >= 2 * len(sizes) or (
+        half and few if masked else half or 2 * sum(sizes) < wanted
+    )
 
 
 def _inferred(engine: Engine, tables: Sequence[LiveTable], part: Extract) -> list[InferredKey]:

@@ -124,7 +124,8 @@ class TableReader:
         fitting = [one for one in uniques if empty.isdisjoint(one)]
         why = "a unique rule over columns that are never null"
         key = min(fitting, key=len, default=())
-        for name in (c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER")):
+        numbers = (c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER"))
+        for name in (one for one in numbers if one not in self.bound):
             own = source.c[name]
             count = select(func.count(), func.count(own.distinct())).select_from(source)
             rows, values = self.db.execute(count).one()

@@ -29,12 +29,11 @@ COUNT = 6
 def domain_of(table: TableShape, column: ColumnShape, now: str) -> Mapping[str, object] | None:
     """The domain of a new value; None if none can be made up."""
     if column.choices:
-        states = closed_states(column.choices)
-        choices = [choice for choice in column.choices if choice not in states]
+        choices = _without(column.choices, ["", *closed_states(column.choices)])
         return {"choice": choices} if choices else None
     if _ID.search(column.label):
         return None
-    own = list(dict.fromkeys(column.seen))[:COUNT]
+    own = _without(column.seen, [""])[:COUNT]
     if column.kind in {"integer", "number"} and (column.role in COMPARED or not own):
         return _numbers(column)
     if column.kind in {"integer", "number"} or is_kind(table, column):
@@ -43,6 +42,10 @@ def domain_of(table: TableShape, column: ColumnShape, now: str) -> Mapping[str, 
         return _days(column, now)
     texts = new_texts(table, column) if column.kind == "text" else []
     return {"choice": texts} if texts else None
+
+
+def _without(values: Sequence[object], left_out: Sequence[object]) -> list[object]:
+    return [one for one in dict.fromkeys(values) if one not in left_out]
 
 
 def _numbers(column: ColumnShape) -> Mapping[str, object]:
@@ -73,7 +76,7 @@ def new_texts(table: TableShape, column: ColumnShape) -> list[str]:
     """New texts in the form of the old ones."""
     taken = {str(value).lower() for value in column.seen}
     pool = dict.fromkeys(_pool(table, column))
-    return [text for text in pool if text.lower() not in taken][:COUNT]
+    return [text for text in pool if text and text.lower() not in taken][:COUNT]
 
 
 def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from synth.ext.authoring.learn import Unlearnable, learn
+from synth.ext.authoring.learn import learn
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.seed_file import WIDTH, write_seed_file
 from synth.ext.authoring.source import Source, from_files, separate
@@ -121,15 +121,22 @@ def test_people_are_made_up():
     assert not emails & real
 
 
-def test_tables_in_a_circle_cannot_be_learned(tmp_path: Path):
+def test_rows_refer_in_a_circle_and_to_themselves(tmp_path: Path):
     file = tmp_path / "circle.sql"
     file.write_text(
-        "CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id));\n"
-        "CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id));\n"
-        "INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);"
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER NOT NULL UNIQUE REFERENCES b (id)"
+        " DEFERRABLE INITIALLY DEFERRED, boss INTEGER NOT NULL REFERENCES a (id));\n"
+        "CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES a (id));\n"
+        "BEGIN; INSERT INTO a VALUES (1, 1, 1), (2, 2, 1); INSERT INTO b VALUES (1, 2), (2, 2);"
+        " COMMIT;"
     )
-    with pytest.raises(Unlearnable, match="refers to a table that refers back to it"):
-        written(from_files([file]))
+    found = written(from_files([file]))
+    made = [dict(row) | {"table": table} for table, row in universe(found, 3)]
+    ids = {table: {row["id"] for row in made if row["table"] == table} for table in "ab"}
+    of_a = [row for row in made if row["table"] == "a"]
+    assert {row["b"] for row in of_a} == ids["b"]
+    assert {row["boss"] for row in of_a} <= ids["a"]
+    assert {row["a"] for row in made if row["table"] == "b"} <= ids["a"]
 
 
 def test_a_script_is_divided_into_schema_and_rows():

@@ -182,6 +182,27 @@ def test_few_rows_become_more_like_them(tmp_path: Path):
     assert "made up" not in whole.files["README.md"]
 
 
+def test_tables_without_rows_get_them_beside_large_lists_and_in_a_circle(tmp_path: Path):
+    file = tmp_path / "schema.sql"
+    file.write_text(
+        "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL);"
+        "CREATE TABLE firms (id INTEGER PRIMARY KEY, name TEXT NOT NULL, motto TEXT,"
+        " owner INTEGER NOT NULL REFERENCES users (id));"
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+        " firm INTEGER NOT NULL REFERENCES firms (id),"
+        " creator INTEGER NOT NULL REFERENCES users (id));"
+        "CREATE TABLE notes (id INTEGER NOT NULL REFERENCES users (id), body TEXT);"
+        + "".join(f"INSERT INTO words VALUES ({n}, 'word {n}');" for n in range(300))
+    )
+    made = drafted(from_files([file], Extract(200)))
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+        for name in ("firms", "users", "notes"):
+            assert db.execute(f"SELECT COUNT(*) > 7 FROM {name}").fetchone() == (1,)
+        assert not db.execute("PRAGMA foreign_key_check").fetchall()
+    assert "def rows(" in made.files["seed.py"]
+
+
 def test_a_flag_is_asked_for_counted_and_set(tmp_path: Path):
     file = tmp_path / "schema.sql"
     file.write_text(
