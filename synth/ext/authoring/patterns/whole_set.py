@@ -13,6 +13,7 @@ from synth.ext.authoring.patterns.base import (
     Sketch,
     family,
     literal,
+    open_only,
     placed,
 )
 from synth.ext.authoring.shape import ColumnShape
@@ -94,11 +95,15 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
         rows.named(rows.noun.many, column.parameter),
         f"Change every {rows.noun.words} of one {rows.parent.table.noun.words}.",
         rows.ground(
-            _none(rows, rows.source, column, value), f"{literal(value)} AS new_value", least=2
+            [*open_only(sketch, rows.parent), *_none(rows, rows.source, column, value)],
+            f"{literal(value)} AS new_value",
+            least=2,
         ),
         says,
         [
-            *rows.listed({keys: f"$.{rows.noun.many}[*].{label}", "count": "$.count"}, {}),
+            *rows.listed(
+                {keys: f"$.{rows.noun.many}[*].{label}", "count": "$.count"}, {}, changes=True
+            ),
             {"for_each": {"row": f"${keys}", "do": [call]}},
             {"say": [reply]},
         ],
@@ -120,7 +125,9 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
         rows.named(noun.one, column.parameter),
         f"Find the {by.most(noun.words, '')} and change it.",
         rows.ground(
-            [one, *_none(rows, best, column, value)], f"{literal(value)} AS new_value", least=2
+            [one, *open_only(sketch, rows.parent), *_none(rows, best, column, value)],
+            f"{literal(value)} AS new_value",
+            least=2,
         ),
         [
             f"Please find {words} and set its {column.words} to {{new_value}}.",
@@ -130,6 +137,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
             *rows.listed(
                 {name: f"$.{noun.many}[0].{label}" for name, label in save.items()},
                 {"order_by": by.label, "descending": True},
+                changes=True,
             ),
             {
                 str(rows.tools.update): {
