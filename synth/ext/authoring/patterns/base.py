@@ -192,21 +192,23 @@ class Named:
         """Steps of gold that look at the row, and at this column of it, before it is changed; in a
         sketch also at what it belongs to, where a state of that closes it.
         """
-        links = self._closing(sketch) if sketch else []
+        links = self.closing(sketch) if sketch else []
         keys = {f"{self.slot}_{link.role}": self.table.column(link.column) for link in links}
         keys |= save
-        shown = {one.name for one in keys.values()} | {column} <= {"", *self.table.found}
-        found = self.look(keys) if keys and shown else self.find()
-        if not found or not shown:
+        early = {*self.table.found} if self.by_name else set[str]()
+        late = {name: f"$.{one.label}" for name, one in keys.items() if one.name not in early}
+        rows = f"$.{self.table.noun.many}[0]"
+        shown = {n: f"{rows}.{one.label}" for n, one in keys.items() if n not in late}
+        found = self.find(shown)
+        if not found or late or column not in {"", *early}:
             call: Step = {str(self.tools.get): self.key_arguments()}
-            paths = {name: f"$.{one.label}" for name, one in keys.items()}
-            found = [*found, call | ({"save": paths} if paths else {})]
+            found.append(call | ({"save": late} if late else {}))
         for link, key in zip(links, keys, strict=False):
             owner = sketch.tools[link.table] if sketch else self.tools
             found.append({str(owner.get): {owner.table.parameter(link.target): f"${key}"}})
         return found
 
-    def _closing(self, sketch: Sketch) -> list[Link]:
+    def closing(self, sketch: Sketch) -> list[Link]:
         """The links to what the row always belongs to, where a state of that closes it."""
         return [
             link
