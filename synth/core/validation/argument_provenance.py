@@ -73,7 +73,9 @@ def unknown_arguments(
     name = outcome.call.name
     arguments = {} if name == SUBMIT else outcome.arguments or {}
     for argument, value in _given(name, arguments, pure=name in pure):
-        if not (appears_in(value, seen) or _own_words(value, outcome.changes, rules)):
+        cents = argument.endswith("_cents") and isinstance(value, int)  # people say 12.50 for 1250
+        known = appears_in(value, seen) or (cents and appears_in(f"{value / 100:.2f}", seen))
+        if not (known or _own_words(value, outcome.changes, rules)):
             yield argument, value
 
 

@@ -111,8 +111,8 @@ NAMES = [
     f"{one} {two}"
     for one in re.findall(
         r"\w+",
-        "Alpine Azure Birch Cedar Copper Coral Dawn Ember Fern Golden Granite Hazel"
-        " Ivory Jade Linden Maple Marble Misty Opal Pearl Ruby Sage Velvet Willow",
+        "Alpine Azure Birch Cedar Cobalt Copper Ember Fern Golden Granite Harvest Indigo"
+        " Ivory Linden Lunar Maple Marble Mossy Opal Polar Quartz Sage Timber Velvet",
     )
     for two in re.findall(
         r"\w+",
@@ -120,7 +120,7 @@ NAMES = [
         " Island Lake Mill Moon Park Peak Ridge River Shore Spring Stone Valley",
     )
 ]
-"""Names that say nothing of what bears them."""
+"""Names that say nothing of what bears them, and that no person has."""
 
 _SHORT, _FULL_NAME, _LINE = 12, 24, 64
 """The characters of a column that has room for a word, for the name of a person, for a sentence."""

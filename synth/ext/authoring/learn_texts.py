@@ -24,6 +24,9 @@ FORMS = 12
 PROVIDERS = {"city": "city", "company": "company", "street": "street_name"}
 """Names of columns whose values are made up, with the provider."""
 
+_STANDARDS = ("currency_code", "country_code")
+"""Providers of codes that are known everywhere: no other code is made up."""
+
 _CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?")
 
 
@@ -122,8 +125,17 @@ def forms(texts: Sequence[str]) -> Form | None:
     return Form(dict(out))
 
 
-def _codes(kind: str | None, texts: Sequence[str]) -> When | Form | None:
-    return clock(texts) or forms(texts) or _letters(kind, texts)
+def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
+    return _standard(texts) or clock(texts) or forms(texts) or _letters(kind, texts)
+
+
+def _standard(texts: Sequence[str]) -> Maker | None:
+    """The codes of a standard, as often as they occur where they occur several times."""
+    found = (one for one in _STANDARDS if texts and {*texts} <= {*made_texts(one)})
+    provider = next(found, None)
+    if provider is None or len({*texts}) > 0.5 * len(texts):
+        return Texts(made_texts(provider)) if provider else None
+    return Choice(dict(Counter(texts)))
 
 
 def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:

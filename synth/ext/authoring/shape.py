@@ -68,6 +68,12 @@ _DEGREES = {
 }
 """Words for more and most of what a column holds."""
 
+_AMOUNT = re.compile(
+    "(?:amount|balance|budget|charge|cost|deposit|discount|fare|fee|paid|payment|premium|price|"
+    "revenue|salary|tax|total|wage)s?$"
+)
+"""Words for an amount of money."""
+
 _NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
 
 _OF_ANY_KIND = frozenset({"key", "link", "audit", "other"})
@@ -151,11 +157,23 @@ class ColumnShape:
     def words(self) -> str:
         """The name as a person says it, as a noun: ``issued date`` for the date ``issued_on``."""
         words = self.said or next(iter(said({self.name: None}).values())) or self.label
+        if self.in_cents:
+            words = words.removesuffix(" in cents")
+            return words if _AMOUNT.search(words) else f"{words} amount"
         if self.kind in {"date", "moment"}:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
         if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
             return f"number of {words}"
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
+
+    @property
+    def in_cents(self) -> bool:
+        """True for an amount in hundredths of a currency."""
+        return self.role == "money" and self.kind == "integer" and self.label.endswith("_cents")
+
+    def shown(self, name: str) -> str:
+        """The place of a value in a sentence, by the name of its slot or of what saved it."""
+        return f"{{{name}.hundredths}}" if self.in_cents else f"{{{name}}}"
 
     @property
     def verb(self) -> str:

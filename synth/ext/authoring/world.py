@@ -88,7 +88,7 @@ def _write_policy(name: str, sketch: Sketch) -> str:
             "## Closed",
             (
                 "What is in one of these states is not changed any more, although the tools would"
-                " do it. Say so, and change nothing:"
+                " do it, nor what belongs to it. Say so, and change nothing:"
             ),
             *states,
         ]
@@ -98,6 +98,10 @@ def _write_policy(name: str, sketch: Sketch) -> str:
         "- Where a `submit` tool is offered, hand in your result with it once, after the work.",
         "- Then tell the user in a sentence or two what they asked to know, or what was done.",
     ]
+    if any(one.in_cents for table in tables.values() for one in table.columns):
+        lines.append(
+            "- The tools take and show amounts in cents, 1250 for 12.50; people say 12.50."
+        )
     return "\n".join(lines) + "\n"
 
 

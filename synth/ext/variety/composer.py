@@ -80,7 +80,9 @@ class Composer:
 
     @cached_property
     def _about(self) -> dict[tuple[str, int], set[str]]:
-        """What tasks name that ask for a change, by family and place; known for partners."""
+        """What tasks name that ask for a change, by family and place; known for partners. Those
+        whose user answers questions are left out: the answers may contradict what was said before.
+        """
         return {}
 
     @cached_property
@@ -92,7 +94,7 @@ class Composer:
             for index in range(min(capacity, SAMPLE)):
                 task = self.pool.task(family, index, self.seed)
                 key = setting(task)
-                if not self._only_asks(task):
+                if not (self._only_asks(task) or task.role.every_topic):
                     self._about[family, index] = _named(task)
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)

@@ -132,7 +132,6 @@ class Parallel(_StyledConversation):
         writes by one tool. None needs what another saves, and nothing is chosen beside the call
         that lists what there is to choose from: one without arguments.
         """
-        told = " ".join(message["content"] for message in self._messages).casefold()
         batch = self._gold_calls in self._writes
         ready: list[CallStep] = []
         due: set[str] = set()
@@ -144,15 +143,21 @@ class Parallel(_StyledConversation):
             if batch and (step.tool != cast("CallStep", left[0]).tool or due):
                 break
             needs = bool(due & (names_in(dict(step.arguments), "$") | set(step.save)))
-            if batch or (not needs and self._is_known(step, names, told)):
+            if batch or (not needs and self._is_known(step, names)):
                 ready.append(step)
             due |= set(step.save)
         return ready
 
-    def _is_known(self, step: CallStep, names: Mapping[str, object], told: str) -> bool:
-        """True for a call whose arguments stand in the text ``told``."""
+    def _is_known(self, step: CallStep, names: Mapping[str, object]) -> bool:
+        """True for a call whose arguments gold has saved, or stand in what was said and found out
+        since the user's last words.
+        """
+        asked = max(n for n, one in enumerate(self._messages) if one["role"] == "user")
+        heard = (one for n, one in enumerate(self._messages) if n > asked or one["role"] != "tool")
+        told = " ".join(one["content"] for one in heard).casefold()
         values = named_values(self._request(step, names)[1])
-        return all(str(value).casefold() in told for _, value in values)
+        own = [value for name, value in values if not names_in(step.arguments.get(name), "$")]
+        return all(str(value).casefold() in told for value in own)
 
     def _rounds(
         self, loop: LoopStep, names: dict[str, object]

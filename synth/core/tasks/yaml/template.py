@@ -2,8 +2,9 @@
 
 In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result
 that an earlier step saved; a value that is nothing but one name keeps its native type.
-``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object. ``{{`` and
-``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
+``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
+``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250. ``{{`` and ``}}`` are
+literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
 both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
 filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
 value looks like (``$pid``, ``{x}``), it is never read as notation again.
@@ -28,7 +29,7 @@ _PIECE = re.compile(rf"\{{\{{|\}}\}}|\{{({_DOTTED})\}}|[{{}}]")
 _SAVED = re.compile(rf"^\$({_DOTTED})$")
 _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 
-ROWS_SAID = 20
+ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
 UNITS = ("cents", "percent", "days", "mg")
@@ -37,9 +38,7 @@ UNITS = ("cents", "percent", "days", "mg")
 BINDS = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|::|:([A-Za-z_]\w*)|:", re.DOTALL
 )
-"""What a statement binds, as the first group; literals, quoted names and comments are found as a
-whole, so that no colon in them is one.
-"""
+"""What a statement binds, as the first group; what is quoted, and comments, are found whole."""
 
 
 class Unknown(ValueError):
@@ -102,11 +101,7 @@ def _compile_text(
 def compile_sql(
     raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]
 ) -> Json:
-    """Compile SQL whose ``:name`` are literals; what else :func:`compile_value` fills in stands in
-    it as it is.
-
-    Raises what that raises.
-    """
+    """Compile SQL whose ``:name`` are literals; the rest is a value as in :func:`compile_value`."""
     parts: list[Json] = []
     position = 0
     for found in BINDS.finditer(raw):
@@ -173,9 +168,8 @@ def _joined(parts: Sequence[Json]) -> Json:
 
 
 def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
-    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``.
-
-    KeyError if a name is missing, :class:`~synth.errors.TaskError` if a value has no such field.
+    """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``. KeyError if
+    a name is missing, :class:`~synth.errors.TaskError` if a value has no such field.
     """
     if isinstance(value, dict):
         node = cast("dict[str, Json]", value)
@@ -231,6 +225,8 @@ def _is_node(value: Json) -> bool:
 
 def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
+        if item == "hundredths" and isinstance(value, int):
+            return f"{value / 100:.2f}"
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
         if fields is None or item not in fields:
             holds = (
@@ -282,9 +278,7 @@ def _row_text(row: Mapping[str, Json]) -> str:
 
 
 def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, which is the end of its name, and with its name if it is asked for:
-    "2 parcels", "300 cents paid".
-    """
+    """A figure with its unit, the end of its name, and if ``named`` its name: "300 cents paid"."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if value == 1:
         label = _singular(label)
@@ -293,9 +287,7 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
 
 
 def rounded(value: Json) -> Json:
-    """The value with its figures as a person would hand them in, at any depth: 4.2 for
-    4.199999999999999. Ten significant digits are kept.
-    """
+    """The value with its figures in ten significant digits, at any depth."""
     if isinstance(value, float):
         return float(f"{value:.10g}")
     if isinstance(value, Mapping):

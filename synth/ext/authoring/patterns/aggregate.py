@@ -17,7 +17,7 @@ from synth.ext.authoring.patterns.base import (
     nameable,
 )
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
-from synth.ext.authoring.toolset import TableTools
+from synth.ext.authoring.toolset import TableTools, closed
 
 SHORT = 12
 """The most rows of a list that a reply names."""
@@ -73,11 +73,15 @@ class Children:
         few = f"(SELECT COUNT(*) {self.source}) BETWEEN {least} AND {SHORT}"
         return self.parent.ground([*self.parent.hidden, *select], [few, *where])
 
-    def listed(self, save: Mapping[str, str], arguments: Mapping[str, object]) -> list[Step]:
-        """Steps of gold that list the rows."""
+    def listed(
+        self, save: Mapping[str, str], arguments: Mapping[str, object], *, changes: bool = False
+    ) -> list[Step]:
+        """Steps of gold that list the rows; what ``changes`` them looks at the parent's state."""
+        shut = closed(self.parent.table) if changes else None
+        state = {f"{self.parent.slot}_state": shut[0]} if shut else {}
         own = {self.table.parameter(self.link.column): self.parent.reference(self.link.target)}
         return [
-            *self.parent.find(),
+            *(self.parent.look(state) if state else self.parent.find()),
             {str(self.tools.list_): {**own, **arguments}, "save": dict(save)},
         ]
 
@@ -244,7 +248,7 @@ def _sum(rows: Children) -> Draft | None:
         [
             *rows.listed({total: f"$.total_{column.label}"}, {}),
             {"submit": {total: f"${total}"}},
-            {"say": [f"The {words} {verb} {{{total}}}."]},
+            {"say": [f"The {words} {verb} {column.shown(total)}."]},
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
         oracle={total: rows.oracle(f"SUM({quoted(column.name)})")},
@@ -263,8 +267,8 @@ def _greatest(rows: Children) -> Draft | None:
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
         asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
-        fact = f", {by.happened('{figure}')}"
-        fact = fact if by.verb else f"; its {by.words} {be(by.words)} {{figure}}"
+        fact = f", {by.happened(by.shown('figure'))}"
+        fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
         reply = f"It is {{{answer}}}{fact}."
     return family(
         "greatest_child",

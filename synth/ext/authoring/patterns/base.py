@@ -186,12 +186,39 @@ class Named:
         words = {self.table.parameter(one): f"{{{name}}}" for one, name in self.slots.items()}
         return {str(self.tools.find): words}
 
-    def read(self, column: str = "") -> list[Step]:
-        """Steps of gold that look at the row, and at this column of it, before it is changed."""
-        found = self.find()
-        if found and column in {"", *self.table.found}:
-            return found
-        return [*found, {str(self.tools.get): self.key_arguments()}]
+    def read(
+        self, column: str = "", sketch: Sketch | None = None, **save: ColumnShape
+    ) -> list[Step]:
+        """Steps of gold that look at the row, and at this column of it, before it is changed; in a
+        sketch also at what it belongs to, where a state of that closes it.
+        """
+        links = self.closing(sketch) if sketch else []
+        keys = {f"{self.slot}_{link.role}": self.table.column(link.column) for link in links}
+        keys |= save
+        early = {*self.table.found} if self.by_name else set[str]()
+        late = {name: f"$.{one.label}" for name, one in keys.items() if one.name not in early}
+        rows = f"$.{self.table.noun.many}[0]"
+        shown = {n: f"{rows}.{one.label}" for n, one in keys.items() if n not in late}
+        found = self.find(shown)
+        if not found or late or column not in {"", *early}:
+            call: Step = {str(self.tools.get): self.key_arguments()}
+            found.append(call | ({"save": late} if late else {}))
+        for link, key in zip(links, keys, strict=False):
+            owner = sketch.tools[link.table] if sketch else self.tools
+            found.append({str(owner.get): {owner.table.parameter(link.target): f"${key}"}})
+        return found
+
+    def closing(self, sketch: Sketch) -> list[Link]:
+        """The links to what the row always belongs to, where a state of that closes it."""
+        return [
+            link
+            for link in self.table.links
+            if link.table != self.table.name
+            and not self.table.column(link.column).nulls
+            and closed(owner := sketch.shape.tables[link.table])
+            and sketch.tools[link.table].get
+            and owner.key == (link.target,)
+        ]
 
     def look(self, save: Mapping[str, ColumnShape]) -> list[Step]:
         """Steps of gold that read these columns, by what finds the row if it shows them."""

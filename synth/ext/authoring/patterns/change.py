@@ -73,15 +73,15 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
     where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
-    words = f"the {column.words} of {row.words}"
+    words, new = f"the {column.words} of {row.words}", column.shown("new_value")
     more: dict[str, object] = {}
-    steps: list[Step] = row.read(column.name)
+    steps: list[Step] = row.read(column.name, sketch)
     if asks:
         steps.append(
             {
                 "confirm": [
-                    f"Shall I change {words} to {{new_value}}?",
-                    f"I will set {words} to {{new_value}}. Is that right?",
+                    f"Shall I change {words} to {new}?",
+                    f"I will set {words} to {new}. Is that right?",
                 ]
             }
         )
@@ -89,19 +89,19 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             "gates": ["state", {"no_write_before": ["confirm"]}],
             "user": {
                 "agrees_if": {
-                    "mentions": [*(f"{{{slot}}}" for slot in row.slots.values()), "{new_value}"],
+                    "mentions": [*(f"{{{slot}}}" for slot in row.slots.values()), new],
                     "act": ["change", "set", "update", "adjust", "put", "make"],
                 }
             },
         }
-    wanted = "set to {new_value}" if column.is_choice else "{new_value} from now on"
+    wanted = f"set to {new}" if column.is_choice else f"{new} from now on"
     return family(
         "consent" if asks else "change",
         f"{noun.one}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
         [
-            f"Please set {words} to {{new_value}}.",
+            f"Please set {words} to {new}.",
             f"{words} should be {wanted}.",
         ],
         [
@@ -109,8 +109,8 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             row.update({column.parameter: "{new_value}"}),
             {
                 "say": [
-                    f"Done: {words} {be(column.words)} now {{new_value}}.",
-                    f"I have set {words} to {{new_value}}.",
+                    f"Done: {words} {be(column.words)} now {new}.",
+                    f"I have set {words} to {new}.",
                 ]
             },
         ],
@@ -137,7 +137,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             f"{row.words} should be marked as {column.mark} from now on.",
         ],
         [
-            *row.read(column.name),
+            *row.read(column.name, sketch),
             row.update({column.parameter: column.yes}),
             {"say": [f"Done: {row.words} is now marked as {column.mark}."]},
         ],
@@ -191,7 +191,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
             f"The {role} of {row.words} should be {parent.value} from now on.",
         ],
         [
-            *row.read(link.column),
+            *row.read(link.column, sketch),
             *parent.find(),
             row.update({table.parameter(link.column): parent.reference(link.target)}),
             {"say": [f"Done: the {role} of {row.words} is now {parent.value}."]},
@@ -251,7 +251,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
             f"If {low}, set {it} to {{wanted}}; otherwise leave {it}. What {now} now?",
             f"Set {words} to {{wanted}} if {it_is} below {{bound}}. What did you find?",
         ],
-        [*row.look({"found": column}), {"low": raised}, {"enough": kept}],
+        [*row.read(column.name, sketch, found=column), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},
         answer={
             "outcome": {"enum": ["changed", "unchanged"], "description": "What came of it."},

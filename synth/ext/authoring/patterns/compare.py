@@ -57,7 +57,7 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         name = winner.value if winner.by_name else winner.words
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [f"It is {name}, with {{{high}}} against {{{low}}}."]},
+            {"say": [f"It is {name}, with {column.shown(high)} against {column.shown(low)}."]},
         ]
 
     return family(

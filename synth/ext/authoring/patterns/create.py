@@ -83,7 +83,8 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
 
 def _said(column: ColumnShape, slot: str, domain: Mapping[str, object]) -> str:
     """The words for a value that varies; a remark stands in quotation marks."""
-    value = f"“{{{slot}}}”" if domain.get("choice") == [*NOTES] else f"{{{slot}}}"
+    value = column.shown(slot)
+    value = f"“{value}”" if domain.get("choice") == [*NOTES] else value
     return column.happened(value) if column.verb else f"{column.words} {value}"
 
 
@@ -106,7 +107,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         for column in table.key
         if column not in tools.given
     }
-    says, reply, tells_key = _tied(plan) if table.is_join else _named(table, plan)
+    says, reply, tells_key = _tied(plan) if _only_ties(table) else _named(table, plan)
     call: Step = {str(tools.create): plan.arguments}
     if made and tells_key:
         call["save"] = made
@@ -124,6 +125,12 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
+
+
+def _only_ties(table: TableShape) -> bool:
+    """True for a table that is called after those whose rows it ties: a wishlist item is not."""
+    tied = {word for link in table.links for word in link.noun.split("_")}
+    return table.is_join and {*table.noun.one.split("_")} <= tied
 
 
 def _tied(plan: _Plan) -> tuple[list[str], str, bool]:

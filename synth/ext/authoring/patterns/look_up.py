@@ -84,7 +84,11 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
             {"submit": {field: f"${field}_found" for field in fields}},
-            {"say": [told(row.words, [(c, f"{{{name}_found}}") for name, c in fields.items()])]},
+            {
+                "say": [
+                    told(row.words, [(c, c.shown(f"{name}_found")) for name, c in fields.items()])
+                ]
+            },
         ],
         answer={field: field_of(column) for field, column in fields.items()},
         oracle={
@@ -190,7 +194,7 @@ def _about_end(
     it = f"the {first} of {row.words}" if named and not others else f"its {first}"
     for words in others:
         it = f"the {words} of {it}"
-    says, reply = asked_for(it, asked), told(it, [(asked[0], f"{{{saved[0]}}}")])
+    says, reply = asked_for(it, asked), told(it, [(asked[0], asked[0].shown(saved[0]))])
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]

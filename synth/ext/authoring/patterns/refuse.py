@@ -52,7 +52,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
             f"{words} should be {{new_value}}. Can you see to that?",
         ],
         [
-            *row.read(column.name),
+            *row.read(column.name, sketch),
             {
                 "fine": [
                     call,

@@ -13,9 +13,10 @@ from synth.ext.authoring.patterns.base import (
     Sketch,
     family,
     literal,
+    open_only,
     placed,
 )
-from synth.ext.authoring.shape import ColumnShape
+from synth.ext.authoring.shape import ColumnShape, Link
 from synth.ext.authoring.toolset import closed
 
 
@@ -65,11 +66,16 @@ def _none(rows: Children, source: str, column: ColumnShape, value: object) -> li
     ]
 
 
+def _others(sketch: Sketch, rows: Children) -> list[Link]:
+    """The links to what else the rows belong to, where a state of that closes them."""
+    return [one for one in Named(rows.tools).closing(sketch) if one != rows.link]
+
+
 def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     marks = [rows.table.column(name) for name in rows.tools.marks if rows.table.single_key]
     flags = [(flag, flag.yes) for flag in marks]
     target = _target(sketch, rows) or next(iter(flags), None)
-    if target is None:
+    if target is None or _others(sketch, rows):
         return None
     (column, value), key = target, rows.table.key[0]
     words = f"the {column.words} of each {rows.noun.words} {rows.whose}"
@@ -94,11 +100,15 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
         rows.named(rows.noun.many, column.parameter),
         f"Change every {rows.noun.words} of one {rows.parent.table.noun.words}.",
         rows.ground(
-            _none(rows, rows.source, column, value), f"{literal(value)} AS new_value", least=2
+            [*open_only(sketch, rows.parent), *_none(rows, rows.source, column, value)],
+            f"{literal(value)} AS new_value",
+            least=2,
         ),
         says,
         [
-            *rows.listed({keys: f"$.{rows.noun.many}[*].{label}", "count": "$.count"}, {}),
+            *rows.listed(
+                {keys: f"$.{rows.noun.many}[*].{label}", "count": "$.count"}, {}, changes=True
+            ),
             {"for_each": {"row": f"${keys}", "do": [call]}},
             {"say": [reply]},
         ],
@@ -113,14 +123,21 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     best, found = rows.first(by), f"{noun.one}_key"
     words = f"the {by.most(noun.words, rows.whose)}"
     row = Named(rows.tools, "c", f"found_{noun.one}")
-    save = {name: rows.table.column(one).label for one, name in [*row.slots.items(), (key, found)]}
+    links = _others(sketch, rows)
+    ids = [(link.column, f"{found}_{link.role}") for link in links]
+    saved = [*row.slots.items(), (key, found), *ids]
+    save = {name: rows.table.column(one).label for one, name in saved}
     one = f"(SELECT COUNT(*) {best}) = 1"
+    free = f"EXISTS (SELECT 1 {' AND '.join([best, *open_only(sketch, row)])})"
+    owners = [sketch.tools[link.table] for link in links]
     return family(
         "greatest_then_act",
         rows.named(noun.one, column.parameter),
         f"Find the {by.most(noun.words, '')} and change it.",
         rows.ground(
-            [one, *_none(rows, best, column, value)], f"{literal(value)} AS new_value", least=2
+            [one, free, *open_only(sketch, rows.parent), *_none(rows, best, column, value)],
+            f"{literal(value)} AS new_value",
+            least=2,
         ),
         [
             f"Please find {words} and set its {column.words} to {{new_value}}.",
@@ -130,6 +147,11 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
             *rows.listed(
                 {name: f"$.{noun.many}[0].{label}" for name, label in save.items()},
                 {"order_by": by.label, "descending": True},
+                changes=True,
+            ),
+            *(
+                {str(owner.get): {owner.table.parameter(link.target): f"${name}"}}
+                for link, owner, (_, name) in zip(links, owners, ids, strict=True)
             ),
             {
                 str(rows.tools.update): {

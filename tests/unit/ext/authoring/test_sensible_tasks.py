@@ -27,7 +27,8 @@ CREATE TABLE files (
   patient_id INTEGER NOT NULL REFERENCES patients (id),
   size INTEGER NOT NULL,
   max_size INTEGER NOT NULL,
-  download_count INTEGER NOT NULL
+  download_count INTEGER NOT NULL,
+  storage_cents INTEGER NOT NULL
 );
 CREATE TABLE rooms (
   room_id TEXT PRIMARY KEY,
@@ -38,7 +39,7 @@ CREATE TABLE rooms (
 ROWS = "".join(
     f"INSERT INTO patients VALUES ({n}, 'Patient {n}0');"
     f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}');"
-    f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3});"
+    f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3}, {n * 250});"
     f"INSERT INTO rooms VALUES ('!room{n}:x', {n}, 'Topic {n}');"
     for n in range(1, 13)
 )
@@ -78,3 +79,9 @@ def test_what_is_measured_or_counted_is_compared_and_not_set(made: NewWorld):
 def test_nobody_says_the_id_of_a_new_row(made: NewWorld):
     texts = [str(draft.body["user"]) for draft in made.drafts]
     assert not any("new_room_id" in text for text in texts)
+
+
+def test_an_amount_in_cents_is_said_as_people_say_it(made: NewWorld):
+    change = next(draft.body for draft in made.drafts if draft.id == "consent_file_storage_cents")
+    assert "set the storage amount of the file {file} to {new_value.hundredths}." in str(change)
+    assert "1250 for 12.50" in made.files["policy.md"]

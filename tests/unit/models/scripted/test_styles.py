@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from synth.core.models.scripted.styles import CHANGING, LOOKING, draw_style
-from synth.core.types.steps import CallStep, LoopStep, ReplyStep, Step
+from synth.core.types.steps import AskStep, CallStep, LoopStep, ReplyStep, Step
 from synth.model import Completion
 from synth.task import GoldEnd, Message, Task
 
@@ -52,9 +52,10 @@ def play(
     while True:
         turn = conversation.next_turn(messages)
         turns.append(turn)
-        if not turn.tool_calls:
+        if not turn.tool_calls and turn.content != "Which?":
             return turns
         messages.append({"role": "assistant", "content": turn.content})
+        messages += [] if turn.tool_calls else [{"role": "user", "content": "That one."}]
         for one in turn.tool_calls:
             answer = result(json.loads(one.arguments))
             messages.append({"role": "tool", "tool_call_id": one.id, "content": answer})
@@ -100,6 +101,9 @@ def test_parallel_writes_no_argument_that_it_cannot_know_yet():
     gold = [call("find", name="Ada"), call("look", name="Ben"), call("ask", sql="SELECT 1")]
     turns = calls(play("parallel", gold, writes=()))
     assert [[name for name, _ in turn] for turn in turns] == [["find", "look"], ["ask"], []]
+    gold = [GOLD[2], AskStep(["which"], "Which?"), call("find", name="Ada"), call("look", at=7)]
+    turns = calls(play("parallel", [GOLD[0], *gold], writes=()))
+    assert turns[-3:] == [PLAIN[:1], PLAIN[3:4], []], "nothing is taken from an old list"
     turns = calls(play("parallel", [call("list_all"), *GOLD[:2]], writes=()))
     assert turns == [[("list_all", {})], PLAIN[:2], []], "nothing is chosen beside the list of all"
 
