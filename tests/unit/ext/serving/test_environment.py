@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +24,7 @@ from synth.ext.serving.environment.sessions import EnvSessions
 from synth.ext.serving.live.world import LiveWorld, open_live
 from synth.model import Completion
 from synth.task import Message, Task
+from tests.e2e.command import serving
 from tests.unit.ext.serving.live_world import run_of
 
 TOKEN = "the-token-of-this-test"
@@ -324,13 +323,9 @@ async def test_two_hundred_sessions_at_once(tmp_path: Path):
 
 @pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(tmp_path: Path):
-    command = [sys.executable, "-m", "synth", "serve-env", "ehr_db", "--count", "4", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        printed = json.loads(process.stdout.readline())
+    with serving("serve-env", "ehr_db", "--count", "4", "--json", cwd=tmp_path) as line:
+        printed = json.loads(line)
         with EnvClient(printed["url"], printed["token"]) as env:
             begun = env.reset(2)
             assert begun["messages"][-1]["role"] == "user"
             assert env.describe()["sessions"]["open"] == 1
-        process.terminate()
-        assert process.wait(20) == 0
