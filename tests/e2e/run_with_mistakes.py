@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
+from synth.ext.exporters.row_policy import without_submit
 from tests.e2e.command import synth
 
 JOB = (
@@ -23,7 +24,8 @@ def play_with_mistakes(home: Path) -> Path:
 
 
 def successes(run: Path) -> list[dict[str, Any]]:
-    return [row for row in Dataset.open(run).rows() if row["outcome"] == "success"]
+    """The rows of the right rollouts as exports have them, without ``submit``."""
+    return [without_submit(row) for row in Dataset.open(run).rows() if row["outcome"] == "success"]
 
 
 def is_trained(message: dict[str, Any]) -> bool:
