@@ -143,18 +143,20 @@ class Parallel(_StyledConversation):
             if batch and (step.tool != cast("CallStep", left[0]).tool or due):
                 break
             needs = bool(due & (names_in(dict(step.arguments), "$") | set(step.save)))
-            if batch or (not needs and self._is_known(step, names)):
+            passed = number - self._gold_calls > len(ready)
+            if batch or (not needs and self._is_known(step, names, passed)):
                 ready.append(step)
             due |= set(step.save)
         return ready
 
-    def _is_known(self, step: CallStep, names: Mapping[str, object]) -> bool:
-        """True for a call whose arguments gold has saved, or stand in what was said and found out
-        since the user's last words.
+    def _is_known(self, step: CallStep, names: Mapping[str, object], passed: bool) -> bool:
+        """True for a call whose arguments gold has saved, or stand in the text; where calls before
+        it are ``passed``, in no result before the user's last words: they may list the choices.
         """
         asked = max(n for n, one in enumerate(self._messages) if one["role"] == "user")
-        heard = (one for n, one in enumerate(self._messages) if n > asked or one["role"] != "tool")
-        told = " ".join(one["content"] for one in heard).casefold()
+        heard = enumerate(self._messages) if passed else ()
+        fresh = [one for n, one in heard if n > asked or one["role"] != "tool"]
+        told = " ".join(one["content"] for one in fresh or self._messages).casefold()
         values = named_values(self._request(step, names)[1])
         own = [value for name, value in values if not names_in(step.arguments.get(name), "$")]
         return all(str(value).casefold() in told for value in own)

@@ -90,13 +90,13 @@ def _refuse_closed(sketch: Sketch, table: TableShape) -> Draft | None:
     ]
     if others:
         value, _, limits = new_value(row, others[0])
-        return _refuse_state(row, found, others[0], value, limits)
+        return _refuse_state(sketch, row, found, others[0], value, limits)
     if sketch.needs_consent(table, found[0].name) or placed(table, found[0].name):
         return None
-    return _refuse_status(row, found)
+    return _refuse_status(sketch, row, found)
 
 
-def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draft:
+def _refuse_status(sketch: Sketch, row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draft:
     column, states = found
     fresh = [str(choice) for choice in column.choices if choice not in states]
     fresh = fresh if len(fresh) > 1 else list(states)
@@ -104,10 +104,11 @@ def _refuse_status(row: Named, found: tuple[ColumnShape, Sequence[str]]) -> Draf
     first, second = literal(fresh[0]), literal(fresh[-1])
     value = f"CASE WHEN {old} = {first} THEN {second} ELSE {first} END"
     limits = [f"{old} <> {value}", f"{old} IS NOT NULL"]
-    return _refuse_state(row, found, column, value, limits)
+    return _refuse_state(sketch, row, found, column, value, limits)
 
 
 def _refuse_state(
+    sketch: Sketch,
     row: Named,
     found: tuple[ColumnShape, Sequence[str]],
     changed: ColumnShape,
@@ -123,14 +124,14 @@ def _refuse_state(
         f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
         row.ground(
             [f"{value} AS new_value", f"{shut} AS shut"],
-            [f"{row.col(column.name)} IS NOT NULL", *limits],
+            [f"{row.col(column.name)} IS NOT NULL", *limits, *open_only(sketch, row)[1:]],
         ),
         [
             f"Please set {what} to {{new_value}}.",
             f"{what} should be {{new_value}}. Can you see to that?",
         ],
         [
-            *row.look({"state": column}),
+            *row.read(column.name, sketch, state=column),
             {
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
