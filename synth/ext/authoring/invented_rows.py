@@ -92,7 +92,8 @@ _THINGS = frozenset(
 """Nouns by which the names of their rows are made up."""
 
 _LISTS = {
-    "currency_code": ["CHF", "EUR", "GBP", "PLN", "SEK", "USD"],
+    "currency_code": """AED AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN NOK PLN
+        RON SAR SEK USD ZAR""".split(),  # noqa: SIM905
     "symbol": ["$", "€", "£", "¥", "₹", "₩", "zł", "kr"],
     "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
     "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],

@@ -131,9 +131,10 @@ def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
 
 def _standard(texts: Sequence[str]) -> Maker | None:
     """The codes of a standard, as often as they occur where they occur several times."""
-    found = (one for one in _STANDARDS if texts and {*texts} <= {*made_texts(one)})
+    own = {*texts}
+    found = (one for one in _STANDARDS if own and 3 * len(own & {*made_texts(one)}) >= len(own))
     provider = next(found, None)
-    if provider is None or len({*texts}) > 0.5 * len(texts):
+    if provider is None or len(own) > 0.5 * len(texts):
         return Texts(made_texts(provider)) if provider else None
     return Choice(dict(Counter(texts)))
 
