@@ -90,7 +90,7 @@ def _root(key: int) -> int:
     return next(value for value in range(104_729) if value * 7919 % 104_729 == 17 * key)
 
 
-def test_tables_in_a_circle_keep_their_rows(tmp_path: Path):
+def test_tables_in_a_circle_have_other_rows(tmp_path: Path):
     schema = OTHERS.partition("INSERT")[0] + (
         "CREATE TABLE teams (id INTEGER PRIMARY KEY, lead INTEGER NOT NULL"
         " REFERENCES members (id) DEFERRABLE INITIALLY DEFERRED);"
@@ -106,8 +106,11 @@ def test_tables_in_a_circle_keep_their_rows(tmp_path: Path):
         )
     )
     found = learned(schema + rows, tmp_path, schema)
-    assert found.kept.keys() == {"teams", "members"}
-    assert len(rows_of(found, 2)["members"]) == 3
+    assert not found.kept
+    made = rows_of(found, 2)
+    leads, teams = {row["lead"] for row in made["teams"]}, {row["id"] for row in made["teams"]}
+    assert leads < {row["id"] for row in made["members"]}
+    assert {row["team"] for row in made["members"]} <= teams
 
 
 def test_keys_of_nineteen_digits_stay_within_64_bits(tmp_path: Path):
