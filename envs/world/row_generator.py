@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from random import Random
 from typing import Any, Protocol, TypeVar
 
@@ -288,18 +289,18 @@ def made_rows(
 
 
 def _refer_later(link: Link, rows: Sequence[Row], parents: Sequence[Row], random: Random) -> None:
-    """Set the columns of a link whose parents were not made before the rows. What another link has
-    set stays, and no parent has a second row before all have one.
+    """Set the columns of a link whose parents were not made before the rows. A column that another
+    link has set stays as it is. All parents get a row before one gets a second, if they fit.
     """
     pairs = list(zip(link.columns, link.parent_columns, strict=True))
     left: list[Row] = []
     for row in rows:
         left = left or random.sample(parents, len(parents))
-        fits = (p for p in left if all(row[c] in (None, p[there]) for c, there in pairs))
-        parent = next(fits, None)
+        known = {there: row[column] for column, there in pairs if row[column] is not None}
+        parent = next((one for one in chain(left, parents) if known.items() <= one.items()), None)
         if parent is not None and random.random() >= link.nulls:
             row.update((column, parent[there]) for column, there in pairs)
-            left.remove(parent)
+            left = [one for one in left if one is not parent]
 
 
 @dataclass

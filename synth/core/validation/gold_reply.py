@@ -13,7 +13,7 @@ from synth.core.language.wording import stem
 from synth.core.personal import People, Person
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import squeeze
-from synth.core.tasks.yaml.template import ROWS_SAID, names_in
+from synth.core.tasks.yaml.template import HUNDREDTHS, ROWS_SAID, names_in
 from synth.core.tasks.yaml.words import SUBMIT, TODAY
 from synth.core.types.reply import Fact, GoldReply
 from synth.core.types.steps import Action, CallStep, ReplyStep
@@ -81,7 +81,7 @@ def gold_reply(
             value, key = names[name], f"{name} {index}"
             if value is None:
                 continue
-            if isinstance(value, int) and f"{name}', 'path': ['hundredths']" in str(step.text):
+            if isinstance(value, int) and name in names_in(step.text, "$", HUNDREDTHS):
                 value /= 100
             label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
             facts[key] = label

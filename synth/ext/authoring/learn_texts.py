@@ -130,7 +130,9 @@ def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
 
 
 def _standard(texts: Sequence[str]) -> Maker | None:
-    """The codes of a standard, as often as they occur where they occur several times."""
+    """Codes of the standard that a third of the texts belong to; None if there is none. Codes that
+    repeat keep their own frequencies.
+    """
     own = {*texts}
     found = (one for one in _STANDARDS if own and 3 * len(own & {*made_texts(one)}) >= len(own))
     provider = next(found, None)

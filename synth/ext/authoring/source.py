@@ -220,15 +220,15 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
 
 
 def _lacks_rows(rows: Rows, wanted: int, *, masked: bool) -> bool:
-    """True for a script with less than half of the rows, for one in which half of the tables have
-    none, and for a live database that is bare: so too, or where two thirds have none.
+    """True if rows are to be made up. A script has less than half of those ``wanted``, or half of
+    its tables have none. In a live database (``masked``) two thirds of the tables have none, or
+    half of them and it has fewer rows than wanted.
     """
     sizes = [len(of) for of in rows.by_table.values()]
-    empty, few = sizes.count(0), sum(sizes) < wanted
-    half = 2 * empty >= len(sizes)
-    return 3 * empty >= 2 * len(sizes) or (
-        half and few if masked else half or 2 * sum(sizes) < wanted
-    )
+    count, empty = sum(sizes), sizes.count(0) / len(sizes)
+    if masked:
+        return empty >= 2 / 3 or (empty >= 1 / 2 and count < wanted)
+    return empty >= 1 / 2 or 2 * count < wanted
 
 
 def _inferred(engine: Engine, tables: Sequence[LiveTable], part: Extract) -> list[InferredKey]:

@@ -87,8 +87,8 @@ def _write_policy(name: str, sketch: Sketch) -> str:
             "",
             "## Closed",
             (
-                "What is in one of these states is not changed any more, although the tools would"
-                " do it, nor what belongs to it. Say so, and change nothing:"
+                "What is in one of these states is not changed any more, and neither is what"
+                " belongs to it, although the tools would do it. Say so, and change nothing:"
             ),
             *states,
         ]

@@ -18,14 +18,7 @@ from synth.core.agent.state import AgentState, ToolInfo
 from synth.core.agent.turn import CalledOffError, ToolInterface
 from synth.core.types.events import Usage
 from synth.errors import ModelError, OperatorError
-from synth.middleware import (
-    AgentMiddleware,
-    AgentTool,
-    Ask,
-    Execute,
-    StopAgent,
-    ToolAnswer,
-)
+from synth.middleware import AgentMiddleware, AgentTool, Ask, Execute, StopAgent, ToolAnswer
 from synth.model import Completion, Conversation
 from synth.verdict import StopReason
 from tests.unit.agent.test_react import (

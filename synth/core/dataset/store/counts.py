@@ -111,8 +111,9 @@ class Statistics:
             self.found |= {
                 one.name: one.load()() for one in STATISTICS.shipped() if one.name in new
             }
+        row = {**row, "verdicts": read}
         for statistics in self.found.values():
-            statistics.add({**row, "verdicts": read})
+            statistics.add(row)
 
     def to_json(self) -> dict[str, list[dict[str, object]]]:
         """The figures by name; an empty list where no row has any."""

@@ -242,7 +242,7 @@ def split_address(base_url: str | None) -> tuple[str | None, dict[str, str]]:
 
 
 def _in_range(host: str, network: str) -> bool:
-    """Whether a host is an address of a network of NO_PROXY, such as ``10.0.0.0/8``."""
+    """True for an address in a network of NO_PROXY, such as ``10.0.0.0/8``."""
     try:
         return ip_address(host) in ip_network(network, strict=False)
     except ValueError:

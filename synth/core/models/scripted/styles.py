@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from random import Random
 from types import MappingProxyType
@@ -28,12 +29,7 @@ from synth.core.config.types import Style
 from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.json_leaves import named_values
 from synth.core.foundation.perturbations import MISTAKE_KINDS, USUAL_RATE, MistakeKind
-from synth.core.models.scripted.expert import (
-    RETRIES,
-    ExpertConversation,
-    Play,
-    ScriptedModel,
-)
+from synth.core.models.scripted.expert import RETRIES, ExpertConversation, Play, ScriptedModel
 from synth.core.renaming.opening import opening_of
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import Action, CallStep, LoopStep, Step
@@ -133,6 +129,7 @@ class Parallel(_StyledConversation):
         that lists what there is to choose from: one without arguments.
         """
         batch = self._gold_calls in self._writes
+        told = cache(self._told)
         ready: list[CallStep] = []
         due: set[str] = set()
         for number, step in enumerate(left, self._gold_calls):
@@ -144,19 +141,21 @@ class Parallel(_StyledConversation):
                 break
             needs = bool(due & (names_in(dict(step.arguments), "$") | set(step.save)))
             passed = number - self._gold_calls > len(ready)
-            if batch or (not needs and self._is_known(step, names, passed)):
+            if batch or (not needs and self._is_known(step, names, told(passed))):
                 ready.append(step)
             due |= set(step.save)
         return ready
 
-    def _is_known(self, step: CallStep, names: Mapping[str, object], passed: bool) -> bool:
-        """True for a call whose arguments gold has saved, or stand in the text; where calls before
-        it are ``passed``, in no result before the user's last words: they may list the choices.
-        """
-        asked = max(n for n, one in enumerate(self._messages) if one["role"] == "user")
-        heard = enumerate(self._messages) if passed else ()
-        fresh = [one for n, one in heard if n > asked or one["role"] != "tool"]
-        told = " ".join(one["content"] for one in fresh or self._messages).casefold()
+    def _told(self, passed: bool) -> str:
+        """The text so far; where calls are ``passed``, no results before the user's last words."""
+        heard = self._messages
+        if passed:
+            asked = max(n for n, one in enumerate(heard) if one["role"] == "user")
+            heard = [one for n, one in enumerate(heard) if n > asked or one["role"] != "tool"]
+        return " ".join(one["content"] for one in heard).casefold()
+
+    def _is_known(self, step: CallStep, names: Mapping[str, object], told: str) -> bool:
+        """True for a call whose arguments gold has saved, or stand in the text ``told``."""
         values = named_values(self._request(step, names)[1])
         own = [value for name, value in values if not names_in(step.arguments.get(name), "$")]
         return all(str(value).casefold() in told for value in own)
@@ -244,9 +243,7 @@ NO_STYLES: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 class StyledModel(ScriptedModel):
-    """The expert whose manner is drawn for each rollout, by these weights; without any it is the
-    plain expert.
-    """
+    """The expert whose manner is drawn for each rollout by weights; without any, the plain one."""
 
     def __init__(
         self, styles: Mapping[str, float], name: str = "scripted", retries: int | None = RETRIES

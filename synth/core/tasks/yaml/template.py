@@ -32,6 +32,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
+HUNDREDTHS = "hundredths"
 UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
@@ -225,7 +226,7 @@ def _is_node(value: Json) -> bool:
 
 def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
-        if item == "hundredths" and isinstance(value, int):
+        if item == HUNDREDTHS and isinstance(value, int):
             return f"{value / 100:.2f}"
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
         if fields is None or item not in fields:
@@ -298,12 +299,13 @@ def rounded(value: Json) -> Json:
     return value
 
 
-def names_in(value: Json, key: str) -> set[str]:
-    """The names that a compiled value refers to under ``key``."""
+def names_in(value: Json, key: str, field: str = "") -> set[str]:
+    """The names that a compiled value refers to under ``key``, with or by one of its fields."""
     if isinstance(value, dict):
         node = cast("dict[str, Json]", value)
-        own = {node[key]} if _is_node(node) and key in node else set[str]()
-        return own.union(*(names_in(item, key) for item in node.values()))
+        meant = _is_node(node) and key in node and (not field or field in node.get("path", ()))
+        own = {node[key]} if meant else set[str]()
+        return own.union(*(names_in(item, key, field) for item in node.values()))
     if isinstance(value, list):
-        return set[str]().union(*(names_in(item, key) for item in cast("list[Json]", value)))
+        return set[str]().union(*(names_in(one, key, field) for one in cast("list[Json]", value)))
     return set()

@@ -189,8 +189,8 @@ class Named:
     def read(
         self, column: str = "", sketch: Sketch | None = None, **save: ColumnShape
     ) -> list[Step]:
-        """Steps of gold that look at the row, and at this column of it, before it is changed; in a
-        sketch also at what it belongs to, where a state of that closes it.
+        """Steps of gold that look at the row, and at this column of it, before it is changed, and
+        save columns by name. With a sketch they also look at owners whose state may close the row.
         """
         links = self.closing(sketch) if sketch else []
         keys = {f"{self.slot}_{link.role}": self.table.column(link.column) for link in links}
@@ -209,7 +209,7 @@ class Named:
         return found
 
     def closing(self, sketch: Sketch) -> list[Link]:
-        """The links to what the row always belongs to, where a state of that closes it."""
+        """The links to owners that the row always has, and whose state may close it."""
         return [
             link
             for link in self.table.links

@@ -67,7 +67,7 @@ def _none(rows: Children, source: str, column: ColumnShape, value: object) -> li
 
 
 def _others(sketch: Sketch, rows: Children) -> list[Link]:
-    """The links to what else the rows belong to, where a state of that closes them."""
+    """The links to other owners of the rows, whose state may close them."""
     return [one for one in Named(rows.tools).closing(sketch) if one != rows.link]
 
 

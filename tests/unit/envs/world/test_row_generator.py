@@ -71,6 +71,13 @@ def test_a_table_refers_to_rows_of_its_own_that_stand_before():
     assert len(seen) == 31
 
 
+def test_parents_of_a_later_table_fit_what_is_set():
+    later = Link(("firm", "head"), "heads", ("firm", "id"), {1: 1})
+    teams = MadeTable("teams", 9, {}, [later], Mix(("firm",), {(1,): 1, (2,): 1}))
+    rows = made(teams, Lookup("heads", ("firm", "id"), [(1, 11), (2, 22)]))["teams"]
+    assert {(row["firm"], row["head"]) for row in rows} == {(1, 11), (2, 22)}
+
+
 def test_columns_that_vary_together_stay_together():
     table = MadeTable(
         "t",
