@@ -83,7 +83,7 @@ class EmptyFamilyError(TaskError):
     """A family that has no task, or no task of one of its cases, in a universe."""
 
 
-class TaskErrors(TaskError):
+class _TaskErrors(TaskError):
     """Several mistakes in the families of a world, the first of which it is."""
 
     def __init__(self, errors: Sequence[TaskError]) -> None:
@@ -98,7 +98,7 @@ class TaskErrors(TaskError):
 
 def all_task_errors(error: TaskError) -> list[TaskError]:
     """The mistakes that an error stands for."""
-    return error.errors if isinstance(error, TaskErrors) else [error]
+    return error.errors if isinstance(error, _TaskErrors) else [error]
 
 
 def raise_task_errors(errors: Sequence[TaskError]) -> None:
@@ -106,7 +106,7 @@ def raise_task_errors(errors: Sequence[TaskError]) -> None:
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise TaskErrors([one for error in errors for one in all_task_errors(error)])
+        raise _TaskErrors([one for error in errors for one in all_task_errors(error)])
 
 
 class ModelError(SynthError):

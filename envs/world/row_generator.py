@@ -164,7 +164,8 @@ class Blend:
         text, longest = "", self.longest or 10**6
         for _ in range(TRIES):
             text = draw.random.choice(self.heads) + draw.random.choice(self.tails)
-            if len(text) <= longest and text.casefold() not in self.known:
+            fits = len(text) <= longest and not _TWICE.search(text)
+            if fits and text.casefold() not in self.known:
                 return text
         number = f" {draw.random.randrange(2, 100)}"
         return text[: longest - len(number)] + number
@@ -359,10 +360,28 @@ class _TableMaker:
                 inner = maker.maker if isinstance(maker, Maybe) and column in given else maker
                 row[column] = inner.draw(draw)
         self._refer_to_itself(row)
-        if not self._is_new(row) or not self._meets(row, self.table.rules):
+        if not self._mended(row) or not self._is_new(row):
             return None
         self._take(row, chosen)
         return dict(sorted(row.items()))
+
+    def _mended(self, row: Row) -> bool:
+        """True if the row meets the rules, if need be with columns of a broken rule emptied."""
+        if self._meets(row, self.table.rules):
+            return True
+        about = " ".join(rule for rule in self.table.rules if not self._meets(row, [rule]))
+        named = [one for one in row if re.search(rf"\b{re.escape(one)}\b", about)]
+        makers = self.table.columns
+        linked = {column: link for link in self.table.links for column in link.columns}
+        for column in self.random.sample(named, len(named)):
+            link = linked.get(column)
+            if link.nulls if link else isinstance(makers.get(column), Maybe):
+                row[column] = None
+            elif not link and isinstance(row[column], int | float):
+                row[column] = 0
+            if self._meets(row, self.table.rules):
+                return True
+        return False
 
     def _keys(self, row: Row) -> list[tuple[Any, ...]]:
         """The row's values of each unique constraint."""
@@ -396,25 +415,21 @@ class _TableMaker:
         the pool, None if no parent fits.
         """
         row, own = draw.row, link.table == self.table.name
-        candidates = draw.rows if own else pool
+        parents = draw.rows if own else self.made.get(link.table, [])
         pairs = list(zip(link.columns, link.parent_columns, strict=True))
-        fixed = [(column, parent_column) for column, parent_column in pairs if column in row]
-        places = [
-            place
-            for place in (range(len(candidates)) if fixed else self._any(candidates))
-            if all(
-                candidates[place][parent_column] == row[column] for column, parent_column in fixed
-            )
-        ]
+        fixed = {there: row[column] for column, there in pairs if column in row}
         waits = own or link.table not in self.made
-        if self._is_none(link, given, row) or (waits and not places):
+        chosen = self._chosen([] if own else pool, fixed)
+        parent = pool[chosen] if chosen is not None else None
+        if parent is None and (place := self._chosen(parents, fixed)) is not None:
+            parent = parents[place]
+        if self._is_none(link, given, row) or (waits and parent is None):
             row.update(dict.fromkeys(link.columns, None) | row)
             return -1
-        if not places:
+        if parent is None:
             return None
-        place = self.random.choice(places)
-        row.update((column, candidates[place][parent_column]) for column, parent_column in pairs)
-        return -1 if own else place
+        row.update((column, parent[there]) for column, there in pairs)
+        return -1 if chosen is None else chosen
 
     def _refer_to_itself(self, row: Row) -> None:
         """Set what no row before could give, and null may not stand for."""
@@ -423,9 +438,12 @@ class _TableMaker:
                 pairs = zip(link.columns, link.parent_columns, strict=True)
                 row.update({one: row[there] for one, there in pairs if row[one] is None})
 
-    def _any(self, candidates: Sequence[Row]) -> list[int]:
-        """The place of one of the rows, drawn."""
-        return [self.random.randrange(len(candidates))] if candidates else []
+    def _chosen(self, rows: Sequence[Row], fixed: Mapping[str, Any]) -> int | None:
+        """The place of one of the rows that have these values, drawn; None if none has them."""
+        places = range(len(rows))
+        if fixed:
+            places = [place for place in places if fixed.items() <= rows[place].items()]
+        return self.random.choice(places) if places else None
 
     def _is_none(self, link: Link, given: set[str], row: Row) -> bool:
         """True if the row shall have no parent."""
@@ -457,6 +475,9 @@ def _between(marks: Sequence[float], random: Random) -> float:
     more = gap * (place - low)
     return marks[low] + (min(round(more), gap) if isinstance(gap, int) else more)
 
+
+_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+"""A word that stands twice."""
 
 EPOCH = dt.datetime.fromisoformat("1970-01-01")
 _FIRST = (dt.datetime(2, 1, 1) - EPOCH).total_seconds()  # noqa: DTZ001 - no zone in a database

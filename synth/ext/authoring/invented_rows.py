@@ -69,7 +69,7 @@ _PROVIDERS = (
     (r"country", "country"),
     (r"street|address", "street_address"),
     (r"zip|post_?code|postal", "postcode"),
-    (r"phone|mobile|fax", "phone_number"),
+    (r"phone|mobile|fax", "basic_phone_number"),
     (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"host|domain", "hostname"),
     (r"(?:^|_)symbol$", "symbol"),
@@ -148,6 +148,7 @@ _BOUNDS = {
     r"(?:^|_)month": (1, 12),
     r"(?:^|_)day(?:_|$)": (1, 28),
     r"(?:^|_)port$": (22, 9000),
+    r"(?:^|_)(?:rating|score|stars)$": (1, 5),
     r"percent|pct|share": (0, 100),
 }
 
@@ -334,9 +335,9 @@ class _Inventor:
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
-        if found := _few(column, most) or _of_person(shape, column, most):
-            return found
         unique = any(column.name in columns for columns in shape.distinct_sets)
+        if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
+            return found
         named = unique or is_named(column)
         secret = bool(secret_columns({column.name: ()}))
         coded = secret or column.role == "identifier" or bool(_CODED.search(column.label))

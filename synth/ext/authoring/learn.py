@@ -164,7 +164,6 @@ def fault_of(
     current = ""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(schema)
-        db.execute("PRAGMA foreign_keys = ON")
         try:
             for current, row in made_rows(tables, universe, Random(universe)):
                 names = ", ".join(map(quoted, row))

@@ -10,7 +10,7 @@ import hashlib
 import keyword
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -297,7 +297,7 @@ def _said(words: Sequence[str]) -> str:
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
         first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
-    elif words[0] in _COUNTS and len(words) > 1 and is_plural(last):
+    elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
         first = [first[0], "number", "of", *first[1:]]
@@ -322,10 +322,13 @@ def _shared_prefix(names: Sequence[str]) -> str:
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """The name of each table without the first words that stand for the program: several tables
-    begin with them, and no column has them. ``tables`` maps tables to their columns.
+    begin with them, and no column has them. Where a program names tables by its modules, which an
+    ``order_order`` shows, it is without the module. ``tables`` maps tables to their columns.
 
     >>> bare_names({"ab_user": ["id"], "ab_role": [], "ab_key": [], "task_log": ["task_id"]})
     {'ab_user': 'user', 'ab_role': 'role', 'ab_key': 'key', 'task_log': 'task_log'}
+    >>> [*bare_names({"order_order": [], "order_line": ["order_id"], "tax_line": []}).values()]
+    ['order', 'order_line', 'tax_line']
     """
     names = {table: spelled(table) for table in tables}
     said = {
@@ -337,17 +340,26 @@ def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def _cut(names: Mapping[str, str], said: set[str]) -> dict[str, str]:
-    """The names without their first word, where that is the program's."""
-    heads = Counter(name.partition("_")[0] for name in names.values() if "_" in name)
-    kept = said | {noun_of(name).one for name in names.values()}
-    most = len(names)
-    program = {one for one, n in heads.items() if 1 < n == most or (n > 2 and one not in kept)}
+    """The names without their first word, where that is the program's or a module's."""
     parts = {table: name.partition("_") for table, name in names.items()}
+    bares = Counter(bare for _, _, bare in parts.values())
+    heads = _heads(names.values(), said)
     return {
         table: bare
         for table, (head, _, bare) in parts.items()
-        if bare and head in program and bare not in names.values()
+        if bare and head in heads and bare not in names.values() and bares[bare] == 1
     }
+
+
+def _heads(names: Collection[str], said: set[str]) -> set[str]:
+    """The first words that stand for the program or for one of its modules."""
+    parts = [name.partition("_") for name in names]
+    times = Counter(head for head, _, bare in parts if bare)
+    modules = {head for head, _, bare in parts if noun_of(bare).one == noun_of(head).one}
+    kept = {noun_of(name).one for name in names} | (set[str]() if modules else said)
+    least = 2 if modules else 3
+    of_all = {head for head, count in times.items() if 1 < count == len(names)}
+    return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:

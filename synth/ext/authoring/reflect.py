@@ -44,7 +44,7 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
         tables = {one.name: _table(one, known[one.name], inspector, db) for one in live}
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     tables = _with_derived({table.name: table for table in live}, tables)
-    return Shape(
+    shape = Shape(
         {
             name: with_roles(
                 replace(
@@ -59,6 +59,21 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
             )
             for name, table in tables.items()
         }
+    )
+    return Shape({name: _with_counters(shape, table) for name, table in shape.tables.items()})
+
+
+def _with_counters(shape: Shape, table: TableShape) -> TableShape:
+    """A table whose numbers of rows that are there themselves are not asked for: an order_count."""
+    counted = {f"{child.noun.one}_count" for child, _ in shape.children(table.name)}
+    return replace(
+        table,
+        columns=tuple(
+            replace(one, role="audit", why="it counts rows that are there")
+            if one.label in counted and one.why != "roles.yaml"
+            else one
+            for one in table.columns
+        ),
     )
 
 

@@ -97,9 +97,7 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
         create=name(f"create_{noun.one}") if written and _creatable(table) else None,
         update=name(f"update_{noun.one}") if updates or moves or marks else None,
         filters=_filters(table),
-        sorts=tuple(c.name for c in table.of_role(*COMPARED, "moment") if c.kind != "text")[
-            :SORTED
-        ],
+        sorts=_sorts(table),
         totals=_totals(table),
         given=tuple(column.name for column in _given(table)),
         updates=updates,
@@ -108,10 +106,16 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     )
 
 
+def _sorts(table: TableShape) -> tuple[str, ...]:
+    """The numbers and moments that have a highest: no amounts in several currencies."""
+    found = table.of_role(*COMPARED, "moment")
+    return tuple(c.name for c in found if c.kind != "text" and not c.currency)[:SORTED]
+
+
 def _totals(table: TableShape) -> tuple[str, ...]:
-    """The numbers whose sum says something: amounts, not bounds, rates and grades."""
-    found = [c.name for c in table.of_role(*SUMMED) if not _APART.search(c.label)]
-    return tuple(found[:SORTED])
+    """The numbers whose sum says something: amounts in one currency, not bounds, rates, grades."""
+    found = table.of_role(*SUMMED)
+    return tuple(c.name for c in found if not (c.currency or _APART.search(c.label)))[:SORTED]
 
 
 _APART = re.compile(
@@ -165,6 +169,7 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
         column
         for column in table.of_role("status", *SET, "category")
         if (column.role != "category" or _is_set(column))
+        and (column.kind != "text" or column.is_choice)
         and column.name not in table.handle
         and not column.unique
         and not column.computed

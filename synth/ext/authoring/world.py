@@ -87,8 +87,8 @@ def _write_policy(name: str, sketch: Sketch) -> str:
             "",
             "## Closed",
             (
-                "What is in one of these states is not changed any more, and neither is what"
-                " belongs to it, although the tools would do it. Say so, and change nothing:"
+                "What is in one of these states is not changed any more, and neither are the rows"
+                " that refer to it, although the tools would do it. Say so, and change nothing:"
             ),
             *states,
         ]
@@ -213,10 +213,12 @@ def _worked(shape: Shape, about: str | None, ledger: Ledger) -> Shape:
     if about is not None and about not in worked.tables:
         raise OperatorError(f"--about {about}: no such table{hint(nearest(about, own))}")
     if about is not None or len(own) > MANY:
-        center = about or max(own, key=partial(_weight, worked))
-        kept = _around(worked, center)
+        ranked = [about] if about else sorted(own, key=partial(_weight, worked), reverse=True)
+        kept = set[str]()
+        for center in ranked:
+            kept |= set() if center in kept else _around(worked, center, NEAR - len(kept))
         for name in worked.tables.keys() - kept:
-            why = f"not among the {NEAR} tables around {center}; --about NAME takes others"
+            why = f"not among the {NEAR} tables around {ranked[0]}; --about NAME takes others"
             ledger.leave_out("worked table", name, why)
         worked = worked.only(kept)
     ledger.use("worked table", len(worked.tables))
@@ -236,13 +238,13 @@ def _weight(shape: Shape, table: str) -> tuple[int, int, str]:
     return len(filled), len(near), table
 
 
-def _around(shape: Shape, center: str) -> set[str]:
+def _around(shape: Shape, center: str, most: int) -> set[str]:
     """A table and those next to it by links, the best connected of a distance first."""
-    kept, edge = {center}, [center]
-    while edge and len(kept) < NEAR:
-        found = {name for one in edge for name in _neighbours(shape, one)} - kept
-        edge = sorted(found, key=partial(_weight, shape), reverse=True)[: NEAR - len(kept)]
+    kept, edge = set[str](), [center][:most]
+    while edge:
         kept |= {*edge}
+        found = {name for one in edge for name in _neighbours(shape, one)} - kept
+        edge = sorted(found, key=partial(_weight, shape), reverse=True)[: most - len(kept)]
     return kept
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.tasks.grounding import turns
-from synth.core.types.steps import CallStep, ReplyStep, every_step
+from synth.core.types.steps import BranchStep, CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
 from synth.source import TaskPool
 from synth.task import Task
@@ -82,6 +82,7 @@ class Composer:
     def _about(self) -> dict[tuple[str, int], set[str]]:
         """What tasks name that ask for a change, by family and place; known for partners. Those
         whose user answers questions are left out: the answers may contradict what was said before.
+        So are those that ask for something else where the change cannot be made.
         """
         return {}
 
@@ -94,7 +95,8 @@ class Composer:
             for index in range(min(capacity, SAMPLE)):
                 task = self.pool.task(family, index, self.seed)
                 key = setting(task)
-                if not (self._only_asks(task) or task.role.every_topic):
+                depends = any(isinstance(step, BranchStep) for step in task.gold)
+                if not (self._only_asks(task) or task.role.every_topic or depends):
                     self._about[family, index] = _named(task)
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)
@@ -213,9 +215,9 @@ class Composer:
         """Requests of these families. None is about a thing that an earlier one is about, but for a
         change to what was only asked about, and none asks for what an earlier one has shown.
         """
-        taken, asked, made = _named(first), set[str](), _calls(first)
-        if self._only_asks(first):
-            taken, asked = asked, taken
+        parts, made = [first], _calls(first)
+        sides = {False: set[str](), True: set[str]()} | {self._only_asks(first): _named(first)}
+        taken, asked = sides[False], sides[True]
         for name in names:
             known = [
                 at for at in partners[name] if self._about.get((name, at), set()) & asked - taken
@@ -227,10 +229,11 @@ class Composer:
                 own, asks = _named(part), self._only_asks(part)
                 if not taken.isdisjoint(own) or not (follows or asked.isdisjoint(own)):
                     continue
-                if asks and set[str]() < _calls(part) <= made:  # the answer was seen already
+                if (asks and _is_answered(part, made)) or (follows and contradicts(part, parts)):
                     continue
+                parts.append(part)
                 made |= _calls(part)
-                (asked if asks else taken).update(own)
+                sides[asks].update(own)
                 yield part
                 break
 
@@ -288,6 +291,35 @@ def _calls(task: Task) -> set[str]:
     """The calls that gold makes, as text."""
     steps = (step for step in every_step(task.gold) if isinstance(step, CallStep))
     return {_without_names([step.tool, dict(step.arguments)]) for step in steps}
+
+
+def _is_answered(task: Task, made: set[str]) -> bool:
+    """True if all calls of gold were made: the answer was seen already."""
+    return set[str]() < _calls(task) <= made
+
+
+def contradicts(task: Task, earlier: Sequence[Task]) -> bool:
+    """True if an earlier request about the same thing gave another value for a parameter: it was
+    opened, and then it was not.
+    """
+    own = _literals(task)
+    return any(
+        own[name].isdisjoint(values)
+        for one in earlier
+        if _named(one) & _named(task)
+        for name, values in _literals(one).items()
+        if name in own
+    )
+
+
+def _literals(task: Task) -> Mapping[str, set[str]]:
+    """The values that gold gives for a parameter without having read them."""
+    found = defaultdict[str, set[str]](set)
+    for step in every_step(task.gold):
+        for name, value in dict(step.arguments).items() if isinstance(step, CallStep) else ():
+            if "$" not in (text := canonical(value)):
+                found[name].add(text)
+    return found
 
 
 def _named(task: Task) -> set[str]:

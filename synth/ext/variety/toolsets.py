@@ -32,8 +32,8 @@ CANNOT = (
 )
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 
-MOST_NAMED = 2
-"""The most tools that a reply says are missing: the first that the request needs."""
+MOST = 2
+"""The most changes that a request for which a tool is missing asks for."""
 
 LACKS = "missing_tools"
 """The name under which a task's ``extras`` keep the tools that it lacks."""
@@ -83,11 +83,10 @@ class Toolsets(TaskTransform):
             names = self._key_tools(parts[place], alone=not task.parts)
             others = [one for index, one in enumerate(parts) if index != place]
             needed = set[str]().union(*map(_needed_tools, others))
-            named = names[:MOST_NAMED]
-            if not names or needed.intersection(named):
+            if not names or needed.intersection(names[:MOST]):
                 continue
-            act = " or ".join(_act(self._tools[name]) for name in named)
-            parts[place] = _declined(parts[place], dice.choice(CANNOT).format(act=act))
+            words = dice.choice(CANNOT).format(act=_act(self._tools[names[0]]))
+            parts[place] = _declined(parts[place], words)
             names = [name for name in names if name not in needed]
             whole = self._whole(task, parts) if task.parts else replace(parts[0], form={})
             return whole.with_extra(LACKS, names)
@@ -97,7 +96,7 @@ class Toolsets(TaskTransform):
         """The tools without which nothing of a request can be met: all that write, whatever the
         data turn out to be, or the last that reads where the request asks for no change and no
         other request is there to read for. Empty where the user asks for a value beside a change,
-        for something later, or for more than :data:`MOST_NAMED` changes.
+        for something later, or for more than :data:`MOST` changes.
         """
         reply = task.gate("reply")
         options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}
@@ -109,7 +108,7 @@ class Toolsets(TaskTransform):
         if not writes:
             return calls[-1:] if alone and self._writers else []
         sure = [step for step in task.gold if isinstance(step, CallStep) and step.tool in writes]
-        many = len({step.tool for step in sure}) > MOST_NAMED
+        many = len({step.tool for step in sure}) > MOST
         met = not sure or sure[0].fails is not None or bool(task.oracle_sql)
         return [] if met or many else writes
 

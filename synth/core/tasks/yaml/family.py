@@ -150,7 +150,7 @@ class _Reader:
         rows = list(self.queries.distinct(sql, TaskError("", scope.file, line, self.name)).values())
         if not rows:
             raise EmptyFamilyError("the grounding yields no row", scope.file, line, self.name)
-        self.check_key(key, rows, ground.lines["key"])
+        self._check_key(key, rows, ground.lines["key"])
         columns = frozenset(rows[0])
         vary, cases = self.vary(columns), self.cases()
         scope = replace(scope, slots=columns | frozenset(vary), cases=frozenset(cases))
@@ -167,7 +167,7 @@ class _Reader:
                 f"gold has no step of its own for any case: write `- {next(iter(cases))}: [steps]`"
             )
             raise scope.fail(message, raw.lines["cases"])
-        self.check_answer(body)
+        self._check_answer(body)
         return Family(
             id=self.name,
             file=scope.file,
@@ -182,7 +182,7 @@ class _Reader:
             body=body,
         )
 
-    def check_answer(self, body: Body) -> None:
+    def _check_answer(self, body: Body) -> None:
         """Refuse an answer, or a field of it, that no case hands in."""
         spare = unsubmitted([body])
         if not spare or has_question(self.raw):
@@ -197,7 +197,7 @@ class _Reader:
         message = f"gold never submits the answer's field {spare[0]!r}: submit it, or leave it out"
         raise self.scope.fail(message, fields.lines[spare[0]])
 
-    def check_key(self, key: str, rows: Sequence[Mapping[str, object]], line: int) -> None:
+    def _check_key(self, key: str, rows: Sequence[Mapping[str, object]], line: int) -> None:
         """Refuse a key that is not a column of the grounding, or does not tell its rows apart."""
         columns = list(rows[0])
         if key not in columns:

@@ -38,7 +38,7 @@ def _not_found(row: Named) -> Draft | None:
     field = column.parameter
     there = row.ground(["1 AS there"], by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
-    fact = told(row.words, [(column, column.shown(f"{field}_found"))])
+    fact = told(row.words, {f"{field}_found": column})
     maybe = a(table.column(row.columns[-1]).called(noun.words, row.value))
     wanted = f"what {be(column.words)} the {column.words}?"
     wanted = f"when was it {column.verb}?" if column.verb else wanted
@@ -126,7 +126,7 @@ def _asks_which(
                 "save": {f"{field}_found": f"$.{column.label}"},
             },
             {"submit": {field: f"${field}_found"}},
-            {"say": [told(row.words, [(column, column.shown(f"{field}_found"))])]},
+            {"say": [told(row.words, {f"{field}_found": column})]},
         ],
         user={
             "knows": {

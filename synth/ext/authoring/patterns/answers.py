@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from synth.ext.authoring.names import be
 from synth.ext.authoring.shape import ColumnShape
@@ -21,9 +21,14 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
-def told(subject: str, facts: Sequence[tuple[ColumnShape, str]]) -> str:
-    """A sentence of facts about a subject: columns with their values, what was done first."""
-    (first, value), *others = facts
+def told(subject: str, facts: Mapping[str, ColumnShape]) -> str:
+    """A sentence of facts about a subject, by the names of what saved them, what was done first.
+    An amount stands before its currency.
+    """
+    (first, value), *others = [
+        (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
+        for name, one in facts.items()
+    ]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
     parts = [f"{subject} was {first.happened(value)}" if first.verb else text]
     parts += [

@@ -221,7 +221,14 @@ class Named:
         ]
 
     def look(self, save: Mapping[str, ColumnShape]) -> list[Step]:
-        """Steps of gold that read these columns, by what finds the row if it shows them."""
+        """Steps of gold that read these columns, by what finds the row if it shows them; amounts
+        with their currencies.
+        """
+        save = {**save} | {
+            f"{name}_currency": self.table.column(one.currency)
+            for name, one in save.items()
+            if one.currency
+        }
         if self.by_name and {one.name for one in save.values()} <= {*self.table.found}:
             rows = f"$.{self.table.noun.many}[0]"
             return self.find({name: f"{rows}.{column.label}" for name, column in save.items()})

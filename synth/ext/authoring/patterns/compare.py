@@ -16,7 +16,7 @@ from synth.ext.authoring.patterns.base import (
     query,
 )
 from synth.ext.authoring.roles import COMPARED
-from synth.ext.authoring.shape import ColumnShape
+from synth.ext.authoring.shape import ColumnShape, TableShape
 
 
 def compare(sketch: Sketch) -> Iterator[Draft]:
@@ -24,10 +24,18 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
     found = (
         _compare(sketch, table.name, column)
         for table in sketch.tables
-        for column in table.of_role(*COMPARED)[:1]
+        for column in [
+            c for c in table.of_role(*COMPARED) if not _has_currencies(sketch, table, c)
+        ][:1]
         if column.distinct > 3
     )
     yield from islice(filter(None, found), 3)
+
+
+def _has_currencies(sketch: Sketch, table: TableShape, column: ColumnShape) -> bool:
+    """True for an amount whose row, or what that belongs to, names one of several currencies."""
+    near = [table, *(sketch.shape.tables[link.table] for link in table.links)]
+    return column.role == "money" and any(c.currency for one in near for c in one.columns)
 
 
 def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:

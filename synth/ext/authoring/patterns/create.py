@@ -155,7 +155,8 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
         words = [text for text in words if not text.endswith(f" {value}")]
     owners = [_under(pair) for pair in plan.parents if pair[0].is_plain]
     others = [f"{link.words} {one.value}" for link, one in plan.parents if not link.is_plain]
-    under, words = f"{new} for {' and '.join(owners)}" if owners else new, [*others, *words]
+    whose = " and ".join(filter(None, [", ".join(owners[:-1]), *owners[-1:]]))
+    under, words = f"{new} for {whose}" if owners else new, [*others, *words]
     details = f": {', '.join(words)}" if words else ""
     says = [
         f"Please add {a(under)}{details}.",

@@ -55,17 +55,21 @@ def _distinct(found: Iterator[Draft | None]) -> Iterator[Draft]:
 
 
 def worth_asking(table: TableShape) -> list[ColumnShape]:
-    """Columns that a person may want to know, the most telling first."""
-    return [
+    """Columns that a person may want to know, the most telling first, and last when the row was
+    made. A currency is said with its amount.
+    """
+    said = {*table.key, *table.handle, *(column.currency for column in table.columns)}
+    found = [
         column
         for role in ASKED
         for column in table.of_role(role)
         if column.distinct > 1
         and column.is_said
-        and column.name not in {*table.key, *table.handle}
+        and column.name not in said
         and not (column in table.stamps and is_of_people(table.name))
         and all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
     ]
+    return sorted(found, key=table.stamps.__contains__)
 
 
 def _own(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -86,7 +90,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
             {"submit": {field: f"${field}_found" for field in fields}},
             {
                 "say": [
-                    told(row.words, [(c, c.shown(f"{name}_found")) for name, c in fields.items()])
+                    told(row.words, {f"{name}_found": column for name, column in fields.items()})
                 ]
             },
         ],
@@ -194,7 +198,7 @@ def _about_end(
     it = f"the {first} of {row.words}" if named and not others else f"its {first}"
     for words in others:
         it = f"the {words} of {it}"
-    says, reply = asked_for(it, asked), told(it, [(asked[0], asked[0].shown(saved[0]))])
+    says, reply = asked_for(it, asked), told(it, {saved[0]: asked[0]})
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]

@@ -27,6 +27,7 @@ from synth.core.validation.attacks.steps import Attack, SayStep, moves_of, play
 from synth.core.validation.prove import prove_and_keep
 from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
+from synth.ext.variety.composer import contradicts
 from synth.ext.variety.composition import LEADS, compose, setting, shared_form
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.selection import TaskSelection
@@ -122,6 +123,21 @@ def test_no_two_requests_are_about_one_thing_but_a_change_to_what_was_asked_abou
                 writes = not writers.isdisjoint(acts["acts"])
                 assert product is None or product not in (changed if writes else asked | changed)
                 (changed if writes else asked).update([product] if product else [])
+
+
+def test_who_asked_about_an_opened_thing_does_not_return_it_unopened():
+    world = load_world(EXAMPLES / "shop")
+    with world.template() as template:
+        pool = FamilyTasks(world, template)
+        fees = [pool.task("fee_for_opened_electronics", index, 1) for index in range(9)]
+        returns = [pool.task("return_request", index, 1) for index in range(60)]
+        product = {one.slots["product"] for one in fees} & {one.slots["product"] for one in returns}
+        fee, later = (
+            next(one for one in tasks if one.slots["product"] in product)
+            for tasks in (fees, returns)
+        )
+        assert contradicts(later, [fee])
+        assert not contradicts(later, [later])
 
 
 def test_every_request_has_to_be_done(world: World, template: Template, pool: FamilyTasks):

@@ -1,0 +1,72 @@
+"""Rows that are made up for a schema of a business, and what is asked of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from synth.ext.authoring.source import Extract, from_files
+from synth.ext.authoring.world import NewWorld, make_world
+
+SCHEMA = """
+CREATE TABLE stores (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  main_id INTEGER NOT NULL REFERENCES stores (id));
+INSERT INTO stores VALUES (1, 'North', 3), (2, 'South', 3), (3, 'Centre', 3);
+CREATE TABLE fields (model TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (model, name));
+INSERT INTO fields WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+  SELECT 'model' || i, 'field' || i FROM n;
+CREATE TABLE models (model TEXT PRIMARY KEY);
+INSERT INTO models SELECT model FROM fields;
+CREATE TABLE widths (id INTEGER PRIMARY KEY, model TEXT NOT NULL REFERENCES models (model),
+  field TEXT NOT NULL, FOREIGN KEY (model, field) REFERENCES fields (model, name));
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  order_count INTEGER NOT NULL);
+CREATE TABLE orders (id INTEGER PRIMARY KEY, number TEXT NOT NULL UNIQUE,
+  customer_id INTEGER NOT NULL REFERENCES customers (id), currency TEXT NOT NULL,
+  total NUMERIC NOT NULL, store_id INTEGER NOT NULL REFERENCES stores (id));
+CREATE TABLE entries (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders (id),
+  debit NUMERIC NOT NULL, credit NUMERIC NOT NULL, memo TEXT, CHECK (debit * credit = 0));
+CREATE TABLE ranges (id INTEGER PRIMARY KEY, proxy_class TEXT NOT NULL UNIQUE);
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> NewWorld:
+    file = tmp_path_factory.mktemp("business") / "schema.sql"
+    file.write_text(SCHEMA)
+    return make_world("w", from_files([file], Extract(rows=400)), print, proves=False)
+
+
+def test_every_table_gets_rows(made: NewWorld):
+    """A check over two columns, a unique kind, a reference within a reference, and own rows that
+    refer to later ones: none of them leaves a table, or all tables, without rows.
+    """
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+        for table in ("widths", "customers", "orders", "entries", "ranges"):
+            assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] >= 8
+        booked = db.execute("SELECT COUNT(*) FROM entries WHERE debit + credit > 0").fetchone()[0]
+        assert booked >= 4
+        assert not db.execute("PRAGMA foreign_key_check").fetchall()
+
+
+def test_amounts_of_several_currencies_are_said_with_it_and_not_compared(made: NewWorld):
+    bodies = {draft.id: str(draft.body) for draft in made.drafts}
+    assert "{total_found} {total_found_currency}" in bodies["look_up_order"]
+    assert not {"compare_order_total", "sum_children_customer_orders_total"} & bodies.keys()
+
+
+def test_of_many_tables_that_nothing_joins_thirty_are_worked(tmp_path: Path):
+    table = "CREATE TABLE {}{} (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    file = tmp_path / "schema.sql"
+    file.write_text("".join(table.format(one, n) for one in ("lamp", "chair") for n in range(31)))
+    source = from_files([file], Extract(rows=600))
+    make_world("w", source, print, proves=False)
+    assert "worked tables: 30 of 62 used" in list(source.ledger.lines())
+
+
+def test_a_number_of_rows_that_are_there_is_not_asked_for(made: NewWorld):
+    assert made.shape.tables["customers"].column("order_count").role == "audit"

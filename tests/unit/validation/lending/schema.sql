@@ -1,0 +1,8 @@
+CREATE TABLE members (member_id INTEGER PRIMARY KEY, name TEXT NOT NULL, born TEXT NOT NULL, barred INTEGER NOT NULL);
+CREATE TABLE books (book_id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, price REAL NOT NULL, colour TEXT NOT NULL);
+CREATE TABLE loans (
+  loan_id INTEGER PRIMARY KEY,
+  book_id INTEGER NOT NULL REFERENCES books (book_id),
+  member_id INTEGER NOT NULL REFERENCES members (member_id),
+  due TEXT NOT NULL, note TEXT
+);
