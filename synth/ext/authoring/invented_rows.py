@@ -132,6 +132,14 @@ _STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
 _KINDS = {"standard": 6, "special": 3, "other": 1}
 _CHOSEN = (
     (r"(?:^|_)(?:gender|sex)$", {"female": 5, "male": 5, "other": 1}),
+    (
+        r"(?:^|_)(?:tax|vat)(?:_(?:class|rate|category))?$",
+        {"standard rate": 5, "reduced rate": 2, "zero rate": 1},
+    ),
+    (r"(?:^|_)payment_(?:method|type)$", {"card": 5, "bank transfer": 3, "invoice": 2}),
+    (r"(?:^|_)(?:priority|severity|urgency)$", {"normal": 6, "low": 2, "high": 2, "urgent": 1}),
+    (r"(?:^|_)(?:unit|uom)$", {"piece": 5, "kg": 3, "litre": 2, "metre": 1}),
+    (r"(?:^|_)department$", {"Sales": 4, "Support": 3, "Finance": 2, "Logistics": 2}),
     (r"(?:^|_)(?:status|state|stage|phase)$", _STATES),
     (r"(?:^|_)(?:type|kind|category|class|mode|method|role|level)$", _KINDS),
 )

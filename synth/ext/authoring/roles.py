@@ -412,7 +412,7 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
 
 _REGISTERED = re.compile(
     r"^(?!.*(?:phone|mobile|fax)).*(?:^|_)"
-    r"(?:number|num|no|nr|serial|sku|barcode|ean|gtin|vin|iban)$"
+    r"(?:number|num|no|nr|serial|sku|barcode|ean|gtin|vin|iban|symbol)$"
 )
 """Names of texts by which something is registered: of a lot, a document, an account."""
 
