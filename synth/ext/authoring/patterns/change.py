@@ -60,7 +60,8 @@ def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str
     if column.is_choice:
         union = " UNION ALL ".join(f"SELECT {literal(one)} AS state" for one in column.choices)
         return "n.state", [f"JOIN ({union}) n ON n.state <> {old}"], []
-    if column.kind == "integer":
+    if column.kind == "integer" or all(float(str(one)).is_integer() for one in column.seen):
+        old = old if column.kind == "integer" else f"CAST({old} AS INTEGER)"
         expression = f"{old} + 1 + ({old} * 7 + {len(column.name)}) % 5"
     else:
         expression = f"ROUND(CAST({old} AS DECIMAL(16, 4)) + 1.25, 2)"
