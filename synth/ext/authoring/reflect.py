@@ -19,6 +19,7 @@ from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
 from synth.ext.authoring.roles import FEW, Roles, secret_columns, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
+from synth.ext.authoring.toolset import names_shown
 
 SEEN = 400
 """The values of a column that its shape keeps."""
@@ -60,21 +61,33 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
             for name, table in tables.items()
         }
     )
-    return Shape({name: _with_counters(shape, table) for name, table in shape.tables.items()})
+    return Shape({name: _among(shape, table) for name, table in shape.tables.items()})
 
 
-def _with_counters(shape: Shape, table: TableShape) -> TableShape:
-    """A table whose numbers of rows that are there themselves are not asked for: an order_count."""
+def _among(shape: Shape, table: TableShape) -> TableShape:
+    """A table as it is among others: numbers of rows that are there themselves, such as an
+    ``order_count``, are not asked for, and amounts know where their currency is shown.
+    """
     counted = {f"{child.noun.one}_count" for child, _ in shape.children(table.name)}
-    return replace(
-        table,
-        columns=tuple(
-            replace(one, role="audit", why="it counts rows that are there")
-            if one.label in counted and one.why != "roles.yaml"
-            else one
-            for one in table.columns
-        ),
-    )
+    own = {(one.name, ""): one.label for one in table.columns if one.role in {"text", "category"}}
+    shown = own | names_shown(shape, table)
+    several = [
+        label
+        for (name, _), label in shown.items()
+        if _CURRENCY.search(label) and table.column(name).distinct > 1
+    ]
+    columns = list[ColumnShape]()
+    for one in table.columns:
+        counts = one.label in counted and one.why != "roles.yaml"
+        told = replace(one, role="audit", why="it counts rows that are there") if counts else one
+        columns.append(
+            replace(told, currency=several[0]) if several and told.role == "money" else told
+        )
+    return replace(table, columns=tuple(columns))
+
+
+_CURRENCY = re.compile(r"(?:^|_)curr(?:ency)?(?:_(?:iso|code|name))*$")
+"""Names of columns with the code of a currency."""
 
 
 def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) -> TableShape:

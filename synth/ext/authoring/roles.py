@@ -361,23 +361,10 @@ def with_roles(table: TableShape, given: Mapping[str, Role] | None = None) -> Ta
     has set, by column.
     """
     given = given or {}
-    columns = [_with_role(table, column, given.get(column.name)) for column in table.columns]
-    several = [c.name for c in columns if _is_currency(c) and c.distinct > 1]
-    shaped = replace(
-        table,
-        columns=tuple(
-            replace(one, currency=several[0]) if several and one.role == "money" else one
-            for one in columns
-        ),
-    )
+    columns = tuple(_with_role(table, column, given.get(column.name)) for column in table.columns)
+    shaped = replace(table, columns=columns)
     is_past = "histor" in spelled(table.name)  # what was has no name
     return replace(shaped, handle=() if is_past else _handle(shaped))
-
-
-def _is_currency(column: ColumnShape) -> bool:
-    """True for a column with the code of a currency."""
-    named = re.search(r"(?:^|_)curr(?:ency)?(?:_(?:iso|code|id))*$", column.label)
-    return bool(named) and column.kind == "text"
 
 
 def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> ColumnShape:

@@ -89,8 +89,8 @@ class ColumnShape:
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
     ``declared`` is the kind of its type: ``kind`` is another one where some values are not of it.
     ``computed`` tells that the database computes it. ``role`` is inferred, ``why`` says from what.
-    ``label`` is its name in results, ``said`` its name in words. ``currency`` is the column that
-    names the currency of an amount, where rows have several.
+    ``label`` is its name in results, ``said`` its name in words. ``currency`` is the name in
+    results of what names the currency of an amount, where rows have several.
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -246,14 +247,13 @@ def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFin
         for fact in facts
         if fact.words and _plain(fact) and not any(spelled_numbers(" ".join(fact.words)))
     ]
+    times = Counter(word for fact in facts for word in {*fact.words})
     clauses = [part for text in texts_ for part in _CLAUSE.split(text) if part.strip()]
     for one, other in permutations(single, 2):
-        if set(one.words) & set(other.words) or set(map(str, one.forms)) & set(
-            map(str, other.forms)
-        ):
+        if {*one.words} & {*other.words} or {*map(str, one.forms)} & {*map(str, other.forms)}:
             continue
         for clause in clauses:
-            if _swapped(Spoken(clause), one, other):
+            if _swapped(Spoken(clause), one, other, times):
                 yield ReplyFinding(
                     MISPLACED, clause.strip()[:200], f"that is {other.name}, not {one.name}"
                 )
@@ -262,11 +262,11 @@ def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFin
 _CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|,\s+|\band\b|\bbut\b|\s\|\s|;")
 
 
-def _swapped(spoken: Spoken, one: Fact, other: Fact) -> bool:
-    """True if a clause has the name of one fact and the value of the other."""
-    stems = set(spoken.stems)
+def _swapped(spoken: Spoken, one: Fact, other: Fact, times: Mapping[str, int]) -> bool:
+    """True if a clause has the name of one fact, in words of its own, and the other's value."""
+    stems, own = set(spoken.stems), {word for word in one.words if times[word] == 1}
     return (
-        bool(stems & {*one.words, *map(base_form, one.words)})
+        bool(stems & {*own, *map(base_form, own)})
         and not stems & set(other.words)
         and any(map(spoken.holds, other.forms))
         and not any(map(spoken.holds, one.forms))

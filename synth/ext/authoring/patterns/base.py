@@ -7,7 +7,7 @@ Every draft is proved afterwards; one that fails is left out, so a pattern may b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
@@ -225,7 +225,7 @@ class Named:
         with their currencies.
         """
         save = {**save} | {
-            f"{name}_currency": self.table.column(one.currency)
+            f"{name}_currency": replace(one, name="", label=one.currency, currency="")
             for name, one in save.items()
             if one.currency
         }

@@ -58,14 +58,15 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
     """Columns that a person may want to know, the most telling first, and last when the row was
     made. A currency is said with its amount.
     """
-    said = {*table.key, *table.handle, *(column.currency for column in table.columns)}
+    currencies = {column.currency for column in table.columns}
     found = [
         column
         for role in ASKED
         for column in table.of_role(role)
         if column.distinct > 1
         and column.is_said
-        and column.name not in said
+        and column.name not in {*table.key, *table.handle}
+        and column.label not in currencies
         and not (column in table.stamps and is_of_people(table.name))
         and all(len(text := str(value)) <= LONGEST and text[-1:] != "." for value in column.seen)
     ]
