@@ -171,7 +171,7 @@ def open_return(
 def open_exchange(
     db: Connection, order_item_id: int, quantity: Quantity, reason: Reason, new_variant_id: int
 ) -> dict[str, Any]:
-    """Announce an exchange: the item comes back, the new variant is taken from stock and sent out.
+    """Open an exchange: the item comes back, the new variant is taken from stock and sent out.
 
     Refused (`out_of_stock`) where there is too little of the new variant.
 
