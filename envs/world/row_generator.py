@@ -377,7 +377,7 @@ class _TableMaker:
             link = linked.get(column)
             if link.nulls if link else isinstance(makers.get(column), Maybe):
                 row[column] = None
-            elif not link and isinstance(row[column], int | float):
+            elif isinstance(makers.get(column), Number):
                 row[column] = 0
             if self._meets(row, self.table.rules):
                 return True

@@ -74,7 +74,7 @@ def _among(shape: Shape, table: TableShape) -> TableShape:
     several = [
         label
         for (name, _), label in shown.items()
-        if _CURRENCY.search(label) and table.column(name).distinct > 1
+        if _CURRENCY.search(label) and table.column(name).distinct > 1 > table.column(name).nulls
     ]
     columns = list[ColumnShape]()
     for one in table.columns:

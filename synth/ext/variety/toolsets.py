@@ -33,7 +33,7 @@ CANNOT = (
 """What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
 
 MOST = 2
-"""The most changes that a request for which a tool is missing asks for."""
+"""The most changes in a request that lacks a tool."""
 
 LACKS = "missing_tools"
 """The name under which a task's ``extras`` keep the tools that it lacks."""
