@@ -6,7 +6,7 @@ All of it is frozen, picklable, plain data that may cross a process.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from synth.core.types.checks import EndRules, Gate, find_gate
@@ -42,14 +42,6 @@ class GoldEnd:
 
     def to_json(self) -> dict[str, Json]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Json]) -> GoldEnd:
-        """The inverse of :meth:`to_json`. Earlier runs list topics, all of them before writes."""
-        values: dict[str, Any] = dict(raw)
-        if not isinstance(values.get("asked"), Mapping):
-            values["asked"] = {topic: {} for topic in values.get("asked") or ()}
-        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +126,7 @@ class Task:
             "gold": [step.to_json() for step in self.gold],
             "gates": [gate.to_json() for gate in self.gates],
             "rules": self.rules.to_json(),
-            "user": None if self.user is None else asdict(self.user),
+            "user": None if self.user is None else self.user.to_json(),
             "end": None if self.end is None else self.end.to_json(),
             "parts": [part.to_json() for part in self.parts],
         }
@@ -147,7 +139,7 @@ class Task:
             "gold": steps_from_json(raw["gold"]),
             "gates": tuple(Gate.from_json(gate) for gate in raw.get("gates", ("state",))),
             "rules": EndRules.from_json(raw["rules"]),
-            "end": None if end is None else GoldEnd.from_json(end),
+            "end": None if end is None else GoldEnd(**end),
             "user": UserRole.from_json(user) if user is not None else None,
             "parts": tuple(cls.from_json(part) for part in raw.get("parts", ())),
         }

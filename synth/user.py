@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from synth.core.types.events import Usage
+from synth.core.types.json_form import JsonForm
 from synth.core.types.reply import Act
 
 
@@ -65,7 +66,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """What a user wants later: ``says`` is said in the place of the yes to the first proposal that
+    """A later wish of a user: ``says`` is said in the place of the yes to the first proposal that
     could have it (``proposed``), or once the agent reports an end (``done``).
 
     ``knows`` is added to what the user knows; ``consents``, if there are any, take the place of the
@@ -79,15 +80,9 @@ class FollowUp:
     consents: Sequence[Consent] = ()
     fresh: bool = False
 
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> FollowUp:
-        knows = {name: Topic(**topic) for name, topic in raw["knows"].items()}
-        consents = [Consent(**one) for one in raw["consents"]]
-        return cls(raw["when"], raw["says"], knows, consents, raw.get("fresh", False))
-
 
 @dataclass(frozen=True, slots=True)
-class UserRole:
+class UserRole(JsonForm):
     """All that the user of a task is and knows. Whoever plays the user gets this and the agent's
     words, nothing else.
 
@@ -124,18 +119,6 @@ class UserRole:
         for sequel in self.then:
             out.update(sequel.knows)
         return out
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> UserRole:
-        consent = raw.get("consent")
-        return cls(
-            opening=raw["opening"],
-            knows={name: Topic(**topic) for name, topic in raw["knows"].items()},
-            consent=None if consent is None else Consent(**consent),
-            persona=raw.get("persona", ""),
-            others=[Consent(**one) for one in raw.get("others", ())],
-            then=[FollowUp.from_json(one) for one in raw.get("then", ())],
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,9 @@ class FamilyTasks(TaskPool):
             system=system_prompt(self.world.policy, now, signed_in),
             answer=body.answer,
             form=self._form,
-            rules=EndRules(body.compare, body.compare_answer, body.transient, body.alternatives),
+            rules=EndRules(
+                body.compare, body.compare_answer, body.transient, tuple(body.alternatives)
+            ),
             gates=realise_gates(
                 with_defaults(body.gates, self.world, self.rules.read_before), slots
             ),

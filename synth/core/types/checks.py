@@ -5,9 +5,11 @@ Their JSON is written in tasks.parquet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from synth.core.types.json_form import JsonForm
 
 TIE, CLOCK = "tie", "clock"
 """Notes on a question: its query has several right answers, or another one at another time."""
@@ -40,7 +42,7 @@ def find_gate(gates: Iterable[Gate], name: str) -> Gate | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeFrame:
+class ChangeFrame(JsonForm):
     """The changes of one table that an alternative end allows.
 
     - ``where``: an SQL condition that a row meets before and after its change.
@@ -51,31 +53,13 @@ class ChangeFrame:
     """
 
     where: str
-    columns: Sequence[str] | None = None
-    ops: Sequence[str] | None = None
+    columns: tuple[str, ...] | None = None
+    ops: tuple[str, ...] | None = None
     at_most: int | None = None
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "where": self.where,
-            "columns": None if self.columns is None else list(self.columns),
-            "ops": None if self.ops is None else list(self.ops),
-            "at_most": self.at_most,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> ChangeFrame:
-        columns, ops = raw.get("columns"), raw.get("ops")
-        return cls(
-            where=raw["where"],
-            columns=None if columns is None else tuple(columns),
-            ops=None if ops is None else tuple(ops),
-            at_most=raw.get("at_most"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
-class AlternativeEnd:
+class AlternativeEnd(JsonForm):
     """A right end other than gold's.
 
     - ``bind``: names, each with an SQL query that finds its one value on the end state.
@@ -84,29 +68,13 @@ class AlternativeEnd:
     """
 
     bind: Mapping[str, str] = field(default_factory=dict[str, str])
-    must: Sequence[str] = ()
+    must: tuple[str, ...] = ()
     may_change: Mapping[str, ChangeFrame] = field(default_factory=dict[str, ChangeFrame])
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "bind": dict(self.bind),
-            "must": list(self.must),
-            "may_change": {table: frame.to_json() for table, frame in self.may_change.items()},
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> AlternativeEnd:
-        frames: Mapping[str, Any] = raw.get("may_change") or {}
-        return cls(
-            bind=dict(raw.get("bind") or {}),
-            must=tuple(raw.get("must") or ()),
-            may_change={table: ChangeFrame.from_json(frame) for table, frame in frames.items()},
-        )
 
 
 @dataclass(frozen=True, slots=True)
-class EndRules:
-    """How the end and the answer of a rollout are compared with gold's.
+class EndRules(JsonForm):
+    """Rules by which the end and the answer of a rollout are compared with gold's.
 
     - ``compare``: the rules of columns (``table.column`` -> rule).
     - ``compare_answer``: the rule of each field of the answer.
@@ -117,17 +85,4 @@ class EndRules:
     compare: Mapping[str, Any] = field(default_factory=dict[str, Any])
     compare_answer: Mapping[str, Any] = field(default_factory=dict[str, Any])
     transient: str = "allow"
-    alternatives: Sequence[AlternativeEnd] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "compare": self.compare,
-            "compare_answer": self.compare_answer,
-            "transient": self.transient,
-            "alternatives": [end.to_json() for end in self.alternatives],
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> EndRules:
-        ends = tuple(map(AlternativeEnd.from_json, raw["alternatives"]))
-        return cls(raw["compare"], raw["compare_answer"], raw["transient"], ends)
+    alternatives: tuple[AlternativeEnd, ...] = ()

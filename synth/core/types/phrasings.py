@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from synth.core.types.json_form import JsonForm
 
 JOIN = "+"
 """Stands between the families in a composed task's ``family``."""
@@ -24,7 +26,7 @@ VOICE = "/"
 
 
 @dataclass(frozen=True)
-class HeldOutPhrasings:
+class HeldOutPhrasings(JsonForm):
     """The names of wordings by family, and the names of voices."""
 
     families: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -38,10 +40,7 @@ class HeldOutPhrasings:
             name in self.families.get(one, ()) for one, name in pairs
         )
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def of(cls, more: Mapping[str, Any]) -> HeldOutPhrasings | None:
         """Those of a run, by what its description says besides; None if it holds none out."""
-        return None if (found := more.get(HELD_OUT)) is None else cls(**found)
+        return None if (found := more.get(HELD_OUT)) is None else cls.from_json(found)

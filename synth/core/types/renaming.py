@@ -6,10 +6,11 @@ translates between the two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from synth.core.types.json_form import JsonForm
 from synth.task import Task
 
 RENAMING = "renaming"
@@ -30,7 +31,7 @@ class AddedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Renaming:
+class Renaming(JsonForm):
     """A variant of the names that a model is shown, by the world's own names.
 
     - ``number``: the variant's number, from 1.
@@ -48,18 +49,9 @@ class Renaming:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Any])
     wording: Mapping[str, str] = field(default_factory=dict[str, str])
     openings: Mapping[str, str] = field(default_factory=dict[str, str])
-    left_out: Sequence[str] = ()
-    added: Sequence[AddedTool] = ()
+    left_out: tuple[str, ...] = ()
+    added: tuple[AddedTool, ...] = ()
     results: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "left_out": [*self.left_out], "added": [*map(asdict, self.added)]}
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Renaming:
-        added = tuple(AddedTool(**tool) for tool in raw["added"])
-        values: dict[str, Any] = {**raw, "left_out": tuple(raw["left_out"]), "added": added}
-        return cls(**values)
 
 
 def renaming_of(task: Task) -> Renaming | None:

@@ -1,10 +1,12 @@
-"""What the gold solution of a task tells the user: the measure of other replies."""
+"""Words of the gold solution of a task to the user: the measure of other replies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from synth.core.types.json_form import JsonForm
 
 ActKind = Literal["ask", "propose", "check", "report", "refuse", "work"]
 
@@ -47,19 +49,9 @@ class Fact:
         known = (form for form in self.forms if not isinstance(form, bool))
         return [form for form in known if isinstance(form, (int, float, str))]
 
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Fact:
-        generated = raw.get("generated")
-        return cls(
-            raw["name"],
-            tuple(raw.get("forms", ())),
-            None if generated is None else (generated[0], generated[1]),
-            tuple(raw.get("words", ())),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class GoldReply:
+class GoldReply(JsonForm):
     """The words of gold.
 
     ``said`` are its texts in order, ``must`` the facts that every reply must hold, ``facts`` other
@@ -72,19 +64,6 @@ class GoldReply:
     facts: Sequence[Fact] = ()
     people: Sequence[tuple[str, str]] = ()
     shown: Sequence[tuple[str, str]] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> GoldReply:
-        return cls(
-            tuple(raw.get("said", ())),
-            tuple(Fact.from_json(fact) for fact in raw.get("must", ())),
-            tuple(Fact.from_json(fact) for fact in raw.get("facts", ())),
-            tuple((table, key) for table, key in raw.get("people", ())),
-            tuple((table, key) for table, key in raw.get("shown", ())),
-        )
 
 
 REPLY: Final = "reply_to_user"

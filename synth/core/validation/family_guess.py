@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from synth.core.foundation.hashing import canonical
 from synth.core.language.wording import fold
+from synth.core.types.json_form import JsonForm
 from synth.task import Task
 
 PER_FAMILY = 8
@@ -22,7 +22,7 @@ PER_FAMILY = 8
 
 
 @dataclass(frozen=True)
-class FamilyGuess:
+class FamilyGuess(JsonForm):
     """The shares of tasks whose family is guessed: by nothing (``chance``), by the best guess that
     knows the tools only, and by the most similar other request.
     """
@@ -32,13 +32,6 @@ class FamilyGuess:
     chance: float
     by_tools: float
     by_request: float
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> FamilyGuess:
-        return cls(**raw)
 
 
 def guess_families(tasks: Sequence[Task]) -> FamilyGuess | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Final
+
+from synth.core.types.json_form import JsonForm
 
 _SPLIT: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -30,7 +32,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Layout:
+class Layout(JsonForm):
     """Contiguous ranges of the plan, one per split (name, number of jobs), divided into shards of
     ``rows_per_shard`` jobs.
 
@@ -96,19 +98,3 @@ class Layout:
 
     def __iter__(self) -> Iterator[Shard]:
         return (self.shard(number) for number in range(len(self)))
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "splits": [list(pair) for pair in self.splits],
-            "rows_per_shard": self.rows_per_shard,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Self:
-        """Decode the result of :meth:`to_json`. Raises KeyError, TypeError or ValueError for
-        anything else.
-        """
-        pairs: Sequence[Sequence[Any]] = raw["splits"]
-        return cls(
-            tuple((str(name), int(size)) for name, size in pairs), int(raw["rows_per_shard"])
-        )

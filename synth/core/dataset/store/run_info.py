@@ -71,7 +71,8 @@ class RunInfo:
                 str(raw["created_at"]),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"{source} does not describe a run: {error!r}") from error
+            reason, _, _ = f"{type(error).__name__}: {error}".partition("\n")
+            raise DatasetError(f"{source} does not describe a run: {reason}") from error
 
 
 @dataclass(frozen=True, slots=True)
