@@ -107,7 +107,7 @@ def _say_count(count: int, fresh: int) -> None:
 
 
 def options_of(arguments: Arguments, world: World) -> Options:
-    """What is proved of a world, and where."""
+    """The families of a world to prove, and where."""
     if arguments.universes is not None and arguments.universes > 1 and not world.universes:
         raise OperatorError(
             f"--universes {arguments.universes}: {world.name} has no seed.py: one universe only"

@@ -1,4 +1,4 @@
-"""Executors of proofs: this process, or several worker processes."""
+"""Execution of proofs: in this process, or in several worker processes."""
 
 from __future__ import annotations
 
@@ -6,81 +6,44 @@ import multiprocessing
 import os
 import signal
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any
 
-from synth.core.validation.attacks.steps import ToolStep
-from synth.core.validation.check import FamilyChecker, Options, Proved
-from synth.core.validation.report import FamilyReport
+from synth.core.validation.check import FamilyChecker, Options
 from synth.errors import OperatorError
 
-Result = TypeVar("Result")
-Job = tuple[str, int]
-"""A family and a universe."""
+Execute = Callable[[Callable[..., Any], Iterable[Sequence[Any]]], Iterator[Any]]
+"""Calls a method of :class:`FamilyChecker` with each of some arguments; results keep the order."""
 
 
-class Executor(ABC):
-    """Executes both passes, with results in the order of the work. A context manager."""
-
-    @abstractmethod
-    def prove(self, jobs: Sequence[Job]) -> Iterator[Proved]:
-        """The first pass."""
-
-    @abstractmethod
-    def attack(self, work: Sequence[tuple[Proved, Sequence[ToolStep]]]) -> Iterator[FamilyReport]:
-        """The second pass. ``work`` holds the results of the first and the stray writes to try."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self.close(abandoned=kind is not None)
-
-    def close(self, *, abandoned: bool) -> None:  # noqa: B027 - often nothing
-        """Release what the executor holds; ``abandoned`` work is not waited for."""
-
-
-class InProcessExecutor(Executor):
-    """Executes the proofs in the calling process."""
-
-    def __init__(self, checker: FamilyChecker) -> None:
-        self._checker = checker
-
-    def prove(self, jobs: Sequence[Job]) -> Iterator[Proved]:
-        return (self._checker.prove(*job) for job in jobs)
-
-    def attack(self, work: Sequence[tuple[Proved, Sequence[ToolStep]]]) -> Iterator[FamilyReport]:
-        return (self._checker.attack(*item) for item in work)
-
-
-class MultiprocessExecutor(Executor):
-    """Executes the proofs in worker processes, which end with this one, however it ends.
+@contextmanager
+def executor(
+    checker: FamilyChecker, folder: Path, options: Options, count: int
+) -> Generator[Execute]:
+    """The executor of proofs: this process, or for a ``count`` above 1 worker processes, which end
+    with this one, however it ends.
 
     Raises :class:`OperatorError` if a tool kills a worker process.
     """
+    if count <= 1:
+        yield lambda method, work: (method(checker, *item) for item in work)
+        return
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        count,
+        multiprocessing.get_context("spawn"),
+        initializer=_set_up,
+        initargs=(folder, options),
+    )
 
-    def __init__(self, folder: Path, options: Options, count: int) -> None:
-        self._before = set(multiprocessing.active_children())
-        self._pool = ProcessPoolExecutor(
-            count,
-            multiprocessing.get_context("spawn"),
-            initializer=_set_up,
-            initargs=(folder, options),
-        )
-
-    def prove(self, jobs: Sequence[Job]) -> Iterator[Proved]:
-        return self._results(self._pool.map(_prove, jobs))
-
-    def attack(self, work: Sequence[tuple[Proved, Sequence[ToolStep]]]) -> Iterator[FamilyReport]:
-        return self._results(self._pool.map(_attack, work))
-
-    def _results(self, results: Iterator[Result]) -> Iterator[Result]:
+    def execute(method: Callable[..., Any], work: Iterable[Sequence[Any]]) -> Iterator[Any]:
         try:
-            yield from results
+            yield from pool.map(partial(_call, method), work)
         except BrokenProcessPool:
             message = (
                 "a worker process died: a tool of the world ended it; --workers 1 shows at"
@@ -88,11 +51,14 @@ class MultiprocessExecutor(Executor):
             )
             raise OperatorError(message) from None
 
-    def close(self, *, abandoned: bool) -> None:
-        self._pool.shutdown(wait=not abandoned, cancel_futures=True)
-        if abandoned:
-            for child in set(multiprocessing.active_children()) - self._before:
-                child.terminate()
+    try:
+        yield execute
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - before:
+            child.terminate()
+        raise
+    pool.shutdown(cancel_futures=True)
 
 
 _CHECKERS: list[FamilyChecker] = []
@@ -114,9 +80,5 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _prove(job: Job) -> Proved:
-    return _CHECKERS[0].prove(*job)
-
-
-def _attack(work: tuple[Proved, Sequence[ToolStep]]) -> FamilyReport:
-    return _CHECKERS[0].attack(*work)
+def _call(method: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    return method(_CHECKERS[0], *arguments)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, cast
-
-from pydantic import TypeAdapter
+from typing import cast
 
 
 @dataclass
@@ -75,13 +73,6 @@ class FamilyReport:
             named[_JSON_NAMES.get(one.name, one.name)] = plain
         return named
 
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> FamilyReport:
-        """The report that :meth:`to_json` wrote. Raises KeyError or ValueError for other input."""
-        return _REPORTS.validate_python(
-            {one.name: raw[_JSON_NAMES.get(one.name, one.name)] for one in fields(cls)}
-        )
-
 
 _JSON_NAMES: Mapping[str, str] = {
     "tasks": "tasks_proved",
@@ -100,5 +91,3 @@ _ADDED = (
     *("known_answers", "problems", "honest_played", "honest_won", "honest_lost", "notes"),
 )
 """The fields that are summed over the parts of the proofs."""
-
-_REPORTS = TypeAdapter(FamilyReport)

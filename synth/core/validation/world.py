@@ -7,9 +7,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from envs.tools.portable import beyond
 from envs.tools.tool import Tool
@@ -17,12 +19,15 @@ from envs.world.loader import World
 from synth.core.validation.attacks.steps import ToolStep
 from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import FamilyChecker, Options
-from synth.core.validation.executors import Executor, InProcessExecutor, Job, MultiprocessExecutor
+from synth.core.validation.executors import Execute, executor
 from synth.core.validation.family_guess import FamilyGuess
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.seed_check import check_seed
 
+T = TypeVar("T")
 Done = Callable[[FamilyReport], None]
+Job = tuple[str, int]
+"""A family and a universe."""
 
 NAMES, SEED = "of the world.families", "of the world.seed"
 GUESS, PERSONAL = "of the world.guess", "of the world.personal"
@@ -59,23 +64,13 @@ class Known:
     writes: list[ToolStep]
     line: int = 0
 
-    def to_json(self) -> dict[str, object]:
-        writes = [asdict(write) for write in self.writes]
-        return {"report": self.report.to_json(), "writes": writes, "line": self.line}
+    def holds(self, line: int) -> bool:
+        """False for a report that names lines of a family that is at another ``line`` now."""
+        moved = line != self.line and (self.report.notes or self.report.other_ends)
+        return self.report.ok and not moved
 
-    @classmethod
-    def from_json(cls, raw: Any, line: int = 0) -> Known | None:
-        """Read what :meth:`to_json` wrote; None for anything else, such as a damaged entry, and for
-        a report that names lines of a family that is at another ``line`` now.
-        """
-        try:
-            report = FamilyReport.from_json(raw["report"])
-            writes = [ToolStep(**write) for write in raw["writes"]]
-        except (KeyError, TypeError, ValueError, AttributeError):
-            return None
-        report.cached = True
-        moved = line != raw.get("line") and (report.notes or report.other_ends)
-        return cls(report, writes, line) if report.ok and not moved else None
+
+_KNOWN, _GUESS, _TEXTS = TypeAdapter(Known), TypeAdapter(FamilyGuess), TypeAdapter(list[str])
 
 
 def check_world(
@@ -99,8 +94,8 @@ def check_world(
         out.notes += _commits(checker.world)
         out.notes += _beyond_servers(checker.world.toolbox.tools)
         names = _names(cache, checker)
-        out.guess = _guess(cache, checker)
-        out.personal = _lines(cache, PERSONAL, checker.personal_columns)
+        out.guess = _kept(cache, GUESS, _GUESS, checker.guess)
+        out.personal = _kept(cache, PERSONAL, _TEXTS, checker.personal_columns) or []
         jobs: list[Job] = [
             (name, universe) for name in names for universe in range(options.universes)
         ]
@@ -110,10 +105,9 @@ def check_world(
             begun(len(names), len({name for name, _ in fresh}))
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
-        if options.universes > 1:
-            out.seed = _seed_problem(folder, options, cache)
-        with _executor(checker, folder, options, min(workers, len(fresh))) as executor:
-            for (_, universe), report in _proofs(executor, jobs, known, cache):
+        out.seed = _seed_problem(folder, options, cache)
+        with executor(checker, folder, options, min(workers, len(fresh))) as execute:
+            for (_, universe), report in _proofs(execute, jobs, known, cache):
                 if universe == 0:
                     out.families.append(report)
                 else:
@@ -127,17 +121,27 @@ def check_world(
     return out
 
 
+def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:
+    """The families in their order; from the cache if the world passed before."""
+    return _read(cache, NAMES, _TEXTS) or checker.families()
+
+
 def _known(cache: ReportCache | None, jobs: Sequence[Job]) -> dict[Job, Known]:
     """The cached findings on these jobs."""
+    found: dict[Job, Known] = {}
     if cache is None:
-        return {}
-    found = {job: Known.from_json(_read(cache, job), cache.family_line(job[0])) for job in jobs}
-    return {job: known for job, known in found.items() if known is not None}
+        return found
+    for job in jobs:
+        known = _read(cache, _entry(job), _KNOWN, cache.family_key(job[0]))
+        if known is not None and known.holds(cache.family_line(job[0])):
+            known.report.cached = True
+            found[job] = known
+    return found
 
 
 def _seed_problem(folder: Path, options: Options, cache: ReportCache | None) -> str | None:
     """The fault of the world's seed.py; None if it has none, or had none when it was checked."""
-    if cache is not None and cache.read(SEED) is True:
+    if options.universes < 2 or (cache is not None and cache.read(SEED) is True):
         return None
     problem = check_seed(folder, options.engine, options.place)
     if cache is not None and problem is None:
@@ -145,23 +149,17 @@ def _seed_problem(folder: Path, options: Options, cache: ReportCache | None) -> 
     return problem
 
 
-def _executor(checker: FamilyChecker, folder: Path, options: Options, count: int) -> Executor:
-    if count <= 1:
-        return InProcessExecutor(checker)
-    return MultiprocessExecutor(folder, options, count)
-
-
 def _proofs(
-    executor: Executor, jobs: Sequence[Job], known: Mapping[Job, Known], cache: ReportCache | None
+    execute: Execute, jobs: Sequence[Job], known: Mapping[Job, Known], cache: ReportCache | None
 ) -> Iterator[tuple[Job, FamilyReport]]:
     """The report of each job in order, from the cache or from the executor."""
     fresh = [job for job in jobs if job not in known]
-    proved = dict(zip(fresh, executor.prove(fresh), strict=True))
+    proved = dict(zip(fresh, execute(FamilyChecker.prove, fresh), strict=True))
     writes = {job: known[job].writes if job in known else proved[job].writes for job in jobs}
     strays: dict[int, list[ToolStep]] = {}
     for (_, universe), acts in writes.items():
         strays.setdefault(universe, []).extend(acts)
-    attacked = executor.attack([(proved[job], strays[job[1]]) for job in fresh])
+    attacked = execute(FamilyChecker.attack, [(proved[job], strays[job[1]]) for job in fresh])
     for job in jobs:
         if job in known:
             yield job, known[job].report
@@ -170,43 +168,28 @@ def _proofs(
         if report.ok and cache is not None:
             name = job[0]
             proof = Known(report, writes[job], cache.family_line(name))
-            cache.write(_entry(job), proof.to_json(), cache.family_key(name))
+            plain = _KNOWN.dump_python(proof, mode="json")
+            cache.write(_entry(job), plain, cache.family_key(name))
         yield job, report
 
 
-def _guess(cache: ReportCache | None, checker: FamilyChecker) -> FamilyGuess | None:
-    cached = None if cache is None else cache.read(GUESS)
-    if isinstance(cached, dict):
-        with suppress(TypeError):
-            return FamilyGuess.from_json(cast("dict[str, Any]", cached))
-    guess = checker.guess()
-    if cache is not None and guess is not None:
-        cache.write(GUESS, guess.to_json())
-    return guess
+def _read(
+    cache: ReportCache | None, entry: str, kind: TypeAdapter[T], key: str | None = None
+) -> T | None:
+    """The value of an entry of the cache; None if there is none, or a damaged one."""
+    with suppress(ValueError):
+        return None if cache is None else kind.validate_python(cache.read(entry, key))
+    return None
 
 
-def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:
-    """The families in their order; from the cache if the world passed before."""
-    return _lines(cache, NAMES, checker.families, keep=False)
-
-
-def _lines(
-    cache: ReportCache | None, entry: str, make: Callable[[], list[str]], *, keep: bool = True
-) -> list[str]:
-    """The texts of an entry of the cache; those that ``make`` returns if there is none."""
-    cached = None if cache is None else cache.read(entry)
-    if isinstance(cached, list):
-        texts = cast("list[object]", cached)
-        if all(isinstance(text, str) for text in texts):
-            return cast("list[str]", texts)
-    made = make()
-    if cache is not None and keep:
-        cache.write(entry, made)
-    return made
-
-
-def _read(cache: ReportCache, job: Job) -> Any:
-    return cache.read(_entry(job), cache.family_key(job[0]))
+def _kept(
+    cache: ReportCache | None, entry: str, kind: TypeAdapter[T], make: Callable[[], T | None]
+) -> T | None:
+    """The value of an entry of the cache, or else what ``make`` returns, which is cached."""
+    found = _read(cache, entry, kind)
+    if found is None and (found := make()) is not None and cache is not None:
+        cache.write(entry, kind.dump_python(found, mode="json"))
+    return found
 
 
 def _entry(job: Job) -> str:
