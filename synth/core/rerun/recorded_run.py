@@ -18,17 +18,11 @@ from envs.world.template_cache import Templates
 from synth.config import RunConfig
 from synth.core.config.database import DatabaseConfig
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.task_table import TaskTable, read_gate_names
+from synth.core.dataset.store.task_table import TaskTable
 from synth.core.dataset.store.wire import to_values
-from synth.core.foundation.consent import (
-    Consent,
-    config_part,
-    require_consent,
-    tasks_part,
-    world_part,
-)
+from synth.core.foundation.consent import Consent
 from synth.core.runner.provenance import DATABASE, changes_of
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, recorded_config, unpack_recorded
+from synth.core.runner.run_files import TASKS_FILE, recorded_config, recorded_world
 from synth.core.runner.setup import database_target, limits_of
 from synth.errors import DatasetError, OperatorError
 from synth.task import Task
@@ -83,38 +77,16 @@ def open_recording(directory: Path, consent: Consent) -> Generator[Recording]:
     :class:`~synth.errors.UntrustedCode` if ``consent`` to a stranger's code is not given.
     """
     with Dataset.open(directory) as dataset:
-        archives = sorted((directory / "world").glob("*.tar.zst"))
-        tasks_file = directory / TASKS_FILE
-        if len(archives) != 1 or not tasks_file.is_file():
-            raise DatasetError(
-                f"{directory}: to play it again takes world/<digest>.tar.zst and {TASKS_FILE};"
-                " this directory lacks them"
-            )
-        archive, config_file = archives[0].read_bytes(), directory / CONFIG_FILE
+        config = recorded_config(directory)
         with tempfile.TemporaryDirectory(prefix="synth-again-") as home:
-            name = (
-                dataset.info.identity.env
-                if dataset.info
-                else recorded_config(directory).world_folder
-            )
-            folder = unpack_recorded(
-                archives[0], archive, Path(home) / "recorded" / Path(name).name
-            )
-            if config_file.is_file():  # another message says that it is missing
-                parts = [
-                    world_part(archive),
-                    config_part(config_file.read_bytes()),
-                    tasks_part(tasks_file, read_gate_names(tasks_file)),
-                ]
-                require_consent(directory, parts, consent)
-            config = recorded_config(directory)
-            world = load_world(folder)
+            name = dataset.info.identity.env if dataset.info else config.world_folder
+            into = Path(home) / "recorded" / Path(name).name
+            world = load_world(recorded_world(directory, into, consent))
             place = _database(directory, config.database)
             with Templates(world, config.database.engine, place=place) as templates:
                 _compare_database(directory, dataset, templates)
-                yield Recording(
-                    dataset, config, world, templates, Path(home), TaskTable(tasks_file)
-                )
+                tasks = TaskTable(directory / TASKS_FILE)
+                yield Recording(dataset, config, world, templates, Path(home), tasks)
 
 
 def _database(directory: Path, database: DatabaseConfig) -> DatabaseTarget:

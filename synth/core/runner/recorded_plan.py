@@ -15,15 +15,9 @@ from typing import ClassVar
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
-from synth.core.dataset.store.task_table import TaskTable, read_gate_names
-from synth.core.foundation.consent import (
-    Consent,
-    config_part,
-    require_consent,
-    tasks_part,
-    world_part,
-)
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, unpack_recorded
+from synth.core.dataset.store.task_table import TaskTable
+from synth.core.foundation.consent import Consent
+from synth.core.runner.run_files import TASKS_FILE, recorded_world
 from synth.errors import OperatorError
 from synth.task import Job, Task
 from synth.transform import Block
@@ -117,20 +111,9 @@ class RecordedPlan(ABC):
     def world(self, folder: Path, consent: Consent) -> Path:
         """Unpack the world of the recorded run to ``folder``.
 
-        Raises :class:`OperatorError` if its archive is missing, and
-        :class:`~synth.errors.UntrustedCode` if ``consent`` to a stranger's code is not given.
+        Raises what :func:`~synth.core.runner.run_files.recorded_world` raises.
         """
-        directory = self.dataset.path
-        archives = sorted((directory / "world").glob("*.tar.zst"))
-        if len(archives) != 1:
-            raise OperatorError(f"the run's world not found: {directory}/world/<digest>.tar.zst")
-        archive, tasks = archives[0].read_bytes(), directory / TASKS_FILE
-        unpacked = unpack_recorded(archives[0], archive, folder)
-        parts = [world_part(archive), config_part((directory / CONFIG_FILE).read_bytes())]
-        if tasks.is_file():
-            parts.append(tasks_part(tasks, read_gate_names(tasks)))
-        require_consent(directory, parts, consent)
-        return unpacked
+        return recorded_world(self.dataset.path, folder, consent)
 
 
 def open_source(directory: Path) -> Dataset:

@@ -16,7 +16,15 @@ from synth.config import RunConfig, from_dict, to_dict
 from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.dataset.store.parquet_shard import remedy
+from synth.core.dataset.store.task_table import read_gate_names
 from synth.core.foundation.archive import unpack_world
+from synth.core.foundation.consent import (
+    Consent,
+    config_part,
+    require_consent,
+    tasks_part,
+    world_part,
+)
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.renaming.opening import opening_of, rules_of, tools_of
 from synth.errors import DatasetError, OperatorError, ResumeRefused
@@ -56,17 +64,30 @@ def recorded_config(directory: Path) -> RunConfig:
     return from_dict(_read(directory), installed=False)
 
 
-def unpack_recorded(path: Path, archive: bytes, into: Path) -> Path:
-    """Unpack the archive of a run's world, which was read from ``path``; nothing is executed.
+def recorded_world(directory: Path, into: Path, consent: Consent) -> Path:
+    """Unpack the world of a recorded run, if ``consent`` is given to a stranger's code in it, its
+    config and its tasks; nothing is executed here.
 
-    Raises :class:`DatasetError` if it is damaged.
+    Raises :class:`DatasetError` where the archive or the tasks are missing or damaged, and
+    :class:`~synth.errors.UntrustedCode`.
     """
+    archives, tasks = sorted((directory / "world").glob("*.tar.zst")), directory / TASKS_FILE
+    if len(archives) != 1 or not tasks.is_file():
+        raise DatasetError(
+            f"{directory}: to play it again takes world/<digest>.tar.zst and {TASKS_FILE};"
+            " this directory lacks them"
+        )
+    archive = archives[0].read_bytes()
     try:
         folder = unpack_world(archive, into)
-        if world_digest(folder) != path.name.split(".")[0]:
+        if world_digest(folder) != archives[0].name.split(".")[0]:
             raise WorldError("its digest is not its name")
     except WorldError as error:
-        raise DatasetError(f"{path} is damaged: {error.message}{remedy(path.parent)}") from error
+        advice = remedy(archives[0].parent)
+        raise DatasetError(f"{archives[0]} is damaged: {error.message}{advice}") from error
+    config = config_part((directory / CONFIG_FILE).read_bytes())
+    parts = [world_part(archive), config, tasks_part(tasks, read_gate_names(tasks))]
+    require_consent(directory, parts, consent)
     return folder
 
 
