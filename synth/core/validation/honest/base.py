@@ -11,7 +11,7 @@ that rightly refuses one says so in tasks.yaml: ``honest: {except: {narrates: "t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -47,10 +47,10 @@ class ProvedTask:
         return {tool.name: tool for tool in self.world.tools}
 
     def expert(
-        self, steps: Sequence[Step], kind: type[ExpertConversation] = ExpertConversation
+        self, steps: Sequence[Step], kind: Callable[..., ExpertConversation] = ExpertConversation
     ) -> Conversation:
-        """The scripted expert, playing these steps in the place of gold's. ``kind`` is a subclass
-        of it with another manner of playing them.
+        """The scripted expert, playing these steps in the place of gold's. ``kind`` makes a
+        subclass of it with another manner of playing them.
         """
         return kind(replace(self.task, gold=list(steps)), retries=None)
 

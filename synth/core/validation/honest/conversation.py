@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, cast
+from functools import partial
+from typing import Any, ClassVar, cast
 
 from synth.core.models.scripted.expert import ExpertConversation, Play
 from synth.core.models.scripted.styles import LOOKING
@@ -15,71 +16,40 @@ from synth.core.validation.honest.base import HonestAgent, ProvedTask
 from synth.model import Completion, Conversation
 from synth.task import Task
 
-Turns = Generator[Completion, str]
-"""Turns without calls; each is sent the user's answer."""
-
 
 class _TalkingExpert(ExpertConversation):
-    """The expert with turns of its own: before the work, before and after calls. ``writing`` are
-    the tools that may change rows.
+    """The expert with turns of its own, in the words of an agent. ``writing`` are the tools that
+    change rows.
     """
 
-    writing: ClassVar[frozenset[str]] = frozenset()
+    def __init__(self, agent: _Talker, writing: Collection[str], task: Task, **more: Any) -> None:
+        self._agent, self._writing = agent, writing
+        super().__init__(task, **more)
 
     def _play(self) -> Play:
-        yield from self.begin()
+        yield from _turns(self._agent.begin())
         yield from super()._play()
 
     def _attempt(
         self, step: Action, tool: str, arguments: Mapping[str, object]
     ) -> Generator[Completion, str, str]:
-        yield from self.before(tool, arguments)
+        talks = not self._agent.about_writes or tool in self._writing
+        act = _act(tool, arguments)
+        yield from _turns(self._agent.before(len(self.steps), tool, act) if talks else ())
         content = yield from super()._attempt(step, tool, arguments)
-        yield from self.after(tool, arguments)
+        yield from _turns(self._agent.after(act) if talks else ())
         return content
 
-    def begin(self) -> Turns:
-        """The turns before the first step."""
-        yield from ()
-
-    def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        """The turns before a call."""
-        yield from ()
-
-    def after(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        """The turns after a call."""
-        yield from ()
-
-    def writes(self, tool: str) -> bool:
-        return tool in self.writing
+    def _gold_steps(self) -> Play:
+        yield from super()._gold_steps()
+        if self._agent.end:
+            self._spoken = f"{self._spoken}\n\n{self._agent.end}"
 
 
-class _Narrating(_TalkingExpert):
-    def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        yield Completion(content=f"{LOOKING[len(self.steps) % len(LOOKING)]} I'll use {tool}.")
-
-
-class _Greeting(_TalkingExpert):
-    def begin(self) -> Turns:
-        yield Completion(content="Hello! Thank you for your message. I'm happy to help with that.")
-        yield Completion(content="I understand what you would like me to do.")
-
-
-class _ConfirmingEach(_TalkingExpert):
-    def before(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        if self.writes(tool):
-            yield Completion(content=f"I would now {_act(tool, arguments)}. Shall I go ahead?")
-
-
-class _ReadingBack(_TalkingExpert):
-    def after(self, tool: str, arguments: Mapping[str, object]) -> Turns:
-        if self.writes(tool):
-            yield Completion(content=f"I did this: {_act(tool, arguments)}. Is that correct?")
-
-
-class _AskingAgain(_TalkingExpert):
-    def begin(self) -> Turns:
-        yield Completion(content="Could you please tell me again what you need?")
+def _turns(words: Sequence[str]) -> Generator[Completion, str]:
+    """Turns without calls; each is sent the user's answer."""
+    for text in words:
+        yield Completion(content=text)
 
 
 def _act(tool: str, arguments: Mapping[str, object]) -> str:
@@ -89,54 +59,94 @@ def _act(tool: str, arguments: Mapping[str, object]) -> str:
 
 
 class _Talker(HonestAgent):
-    """Plays gold with turns of its own. ``needs_writes``: only where gold changes rows."""
+    """Plays gold with turns of its own, and ``end`` behind its last words. ``about_writes``: only
+    where gold changes rows, and only beside the calls that may.
+    """
 
-    kind: ClassVar[type[_TalkingExpert]]
-    needs_writes: ClassVar[bool] = False
+    about_writes: ClassVar[bool] = False
+    end: ClassVar[str] = ""
 
     async def start(self, proved: ProvedTask) -> Conversation | None:
-        writing = frozenset(call.name for call in proved.evidence.calls if call.changes)
-        if self.needs_writes and not writing:
+        writing = {call.name for call in proved.evidence.calls if call.changes}
+        if self.about_writes and not writing:
             return None
-        kind = type(self.kind.__name__, (self.kind,), {"writing": writing})
-        return proved.expert(proved.task.gold, kind)
+        return proved.expert(proved.task.gold, partial(_TalkingExpert, self, writing))
+
+    def begin(self) -> Sequence[str]:
+        """The turns before the first step."""
+        return ()
+
+    def before(self, number: int, tool: str, act: str) -> Sequence[str]:
+        """The turns before the call of this ``number``; ``act`` is the call in words."""
+        return ()
+
+    def after(self, act: str) -> Sequence[str]:
+        """The turns after a call."""
+        return ()
 
 
 class Narrates(_Talker):
     """Says before each call what it is about to do."""
 
     name = "narrates"
-    kind = _Narrating
+
+    def before(self, number: int, tool: str, act: str) -> Sequence[str]:
+        return [f"{LOOKING[number % len(LOOKING)]} I'll use {tool}."]
 
 
 class Greets(_Talker):
     """Greets and shows understanding before it begins."""
 
     name = "greets"
-    kind = _Greeting
+
+    def begin(self) -> Sequence[str]:
+        return [
+            "Hello! Thank you for your message. I'm happy to help with that.",
+            "I understand what you would like me to do.",
+        ]
 
 
 class ConfirmsEachWrite(_Talker):
     """Asks for a yes before each write, also where no rule demands it."""
 
     name = "confirms_each_write"
-    kind = _ConfirmingEach
-    needs_writes = True
+    about_writes = True
+
+    def before(self, number: int, tool: str, act: str) -> Sequence[str]:
+        return [f"I would now {act}. Shall I go ahead?"]
 
 
 class ReadsBack(_Talker):
     """Reads each write back and waits for a yes."""
 
     name = "reads_back"
-    kind = _ReadingBack
-    needs_writes = True
+    about_writes = True
+
+    def after(self, act: str) -> Sequence[str]:
+        return [f"I did this: {act}. Is that correct?"]
 
 
 class AsksAgain(_Talker):
     """Asks for what it was told already."""
 
     name = "asks_again"
-    kind = _AskingAgain
+
+    def begin(self) -> Sequence[str]:
+        return ["Could you please tell me again what you need?"]
+
+
+class OffersMore(_Talker):
+    """Ends by an offer of more help."""
+
+    name = "offers_more"
+    end = "Is there anything else that I can help you with?"
+
+
+class SaysGoodbye(_Talker):
+    """Ends by thanks and a goodbye."""
+
+    name = "says_goodbye"
+    end = "Thank you for your patience. Have a nice day, goodbye!"
 
 
 class _Rewording(HonestAgent):
@@ -212,42 +222,6 @@ class ConfirmsInOtherForms(_Rewording):
         if not isinstance(step, ConfirmStep) or not isinstance(step.text, str):
             return [step]
         return [ConfirmStep(_other_forms(step.text))]
-
-
-class _MoreWords(ExpertConversation):
-    """The expert with words behind its last ones."""
-
-    words: ClassVar[str]
-
-    def _gold_steps(self) -> Play:
-        yield from super()._gold_steps()
-        self._spoken = f"{self._spoken}\n\n{self.words}"
-
-
-class _OfferingConversation(_MoreWords):
-    words = "Is there anything else that I can help you with?"
-
-
-class _PartingConversation(_MoreWords):
-    words = "Thank you for your patience. Have a nice day, goodbye!"
-
-
-class OffersMore(HonestAgent):
-    """Ends by an offer of more help."""
-
-    name = "offers_more"
-
-    async def start(self, proved: ProvedTask) -> Conversation | None:
-        return proved.expert(proved.task.gold, _OfferingConversation)
-
-
-class SaysGoodbye(HonestAgent):
-    """Ends by thanks and a goodbye."""
-
-    name = "says_goodbye"
-
-    async def start(self, proved: ProvedTask) -> Conversation | None:
-        return proved.expert(proved.task.gold, _PartingConversation)
 
 
 def _question(topic: str, asked: str) -> str:

@@ -31,20 +31,7 @@ class CallKinds:
 
 def reads_reversed(steps: Sequence[Step], kinds: CallKinds) -> list[Step]:
     """Neighbouring reads in reverse order, as far as none needs what another saves."""
-
-    def order(run: Sequence[CallStep]) -> list[CallStep]:
-        fixed = {index for index, step in enumerate(run) if step.tool not in kinds.reads}
-        before = [
-            {
-                other
-                for other in range(index)
-                if index in fixed or other in fixed or _needs(step, run[other])
-            }
-            for index, step in enumerate(run)
-        ]
-        return _sorted_last_first(run, before)
-
-    return _each_run(steps, order)
+    return _reversed(steps, lambda one, other: {one, other} <= {*kinds.reads})
 
 
 def writes_reversed(
@@ -53,22 +40,33 @@ def writes_reversed(
     """All reads as early as they can be, and writes in reverse order, as far as none needs what
     another saves. The order of tools that are in ``overlap`` together is kept.
     """
+    movable = {*kinds.reads, *kinds.writes}
+
+    def free(one: str, other: str) -> bool:
+        return {one, other} <= movable and (one, other) not in overlap
+
+    return _reversed(steps, free, kinds.reads)
+
+
+def _reversed(
+    steps: Sequence[Step], free: Callable[[str, str], bool], first: Collection[str] = ()
+) -> list[Step]:
+    """Each run of neighbouring calls, also in loops, in reverse order: calls of tools that are
+    ``free`` to change places, and of which none needs what another saves. Calls of the tools
+    ``first`` go ahead of others, in their own order.
+    """
 
     def order(run: Sequence[CallStep]) -> list[CallStep]:
-        free = {index for index, step in enumerate(run) if step.tool in kinds.reads}
-        movable = free | {index for index, step in enumerate(run) if step.tool in kinds.writes}
         before = [
             {
-                other
-                for other in range(index)
-                if _needs(step, run[other])
-                or index not in movable
-                or other not in movable
-                or (step.tool, run[other].tool) in overlap
+                index
+                for index, other in enumerate(run[:place])
+                if not free(step.tool, other.tool) or _needs(step, other)
             }
-            for index, step in enumerate(run)
+            for place, step in enumerate(run)
         ]
-        return _sorted_last_first(run, before, free)
+        early = {place for place, step in enumerate(run) if step.tool in first}
+        return [run[index] for index in _topological(before, early)]
 
     return _each_run(steps, order)
 
@@ -114,16 +112,8 @@ def _needs(step: CallStep, earlier: CallStep) -> bool:
     return bool(set(earlier.save) & (uses | set(step.save)) or set(step.save) & earlier_uses)
 
 
-def _sorted_last_first(
-    run: Sequence[CallStep], before: Sequence[set[int]], first: Collection[int] = ()
-) -> list[CallStep]:
-    """A topological order that takes the last call that is ready; ``first`` go ahead of others,
-    in their own order.
-    """
-    return [run[index] for index in _topological(before, first)]
-
-
 def _topological(before: Sequence[set[int]], first: Collection[int]) -> Iterator[int]:
+    """An order that takes the last call that is ready; ``first`` go ahead of others."""
     done: set[int] = set()
     while len(done) < len(before):
         ready = [

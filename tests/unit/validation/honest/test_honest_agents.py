@@ -115,7 +115,6 @@ def test_a_family_may_except_an_agent_with_a_reason(tmp_path: Path):
     report = check(folder, "corrects_itself", "terse")["price"]
     assert report.ok
     assert report.honest_excepted == {"corrects_itself": "one try only"}
-    assert FamilyReport.from_json(report.to_json()) == report
 
 
 @pytest.mark.parametrize(
