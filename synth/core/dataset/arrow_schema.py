@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from synth.core.dataset.columns import BY_NAME, COLUMNS, LATE, SCHEMA_VERSION, Kind
+from synth.core.dataset.columns import COLUMNS, SCHEMA_VERSION, Kind
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.wire import decode
 from synth.errors import DatasetError
@@ -79,10 +79,7 @@ def conform(data: pa.Table, names: Sequence[str], source: Path) -> pa.Table:
     columns: list[pa.Array | pa.ChunkedArray] = []
     for name in names:
         if name not in data.column_names:
-            if name not in LATE:
-                raise DatasetError(f"{source} has no column {name}")
-            columns.append(column_array([None] * data.num_rows, BY_NAME[name].kind))
-            continue
+            raise DatasetError(f"{source} has no column {name}")
         column, wanted = data[name], SCHEMA.field(name).type
         try:
             column = column if column.type == wanted else column.cast(wanted)

@@ -38,8 +38,7 @@ class Col:
     """One column.
 
     ``volatile`` columns may differ between two equal runs. ``low`` columns have few distinct values
-    and are dictionary encoded. ``late`` columns, the last ones, are null in files and journals that
-    were written before they were introduced.
+    and are dictionary encoded.
     """
 
     name: str
@@ -48,7 +47,6 @@ class Col:
     null: bool = False
     volatile: bool = False
     low: bool = False
-    late: bool = False
 
 
 def _col(name: str, kind: Kind, about: str, traits: str = "") -> Col:
@@ -153,77 +151,76 @@ COLUMNS: Final[tuple[Col, ...]] = (
         "list<json>",
         "Tool calls that reached the world: call id, tool, error category, milliseconds, rows"
         " changed.",
-        "null volatile late",
+        "null volatile",
     ),
     _col(
         "judge_input_tokens",
         "int64",
         "Prompt tokens of the model that judges; null if none did.",
-        "null late",
+        "null",
     ),
-    _col("judge_output_tokens", "int64", "Generated tokens of the model that judges.", "null late"),
-    _col("judge_cost_usd", "float64", "Cost of the model that judges.", "null late"),
+    _col("judge_output_tokens", "int64", "Generated tokens of the model that judges.", "null"),
+    _col("judge_cost_usd", "float64", "Cost of the model that judges.", "null"),
     _col(
         "renaming",
         "int32",
         "Number of the renaming that the model was shown; null for the world's own names.",
-        "null low late",
+        "null low",
     ),
     _col(
         "renaming_names",
         "json",
         "Names of that variant by the world's own: tools, parameters, keys and words.",
-        "null low late",
+        "null low",
     ),
     _col(
         "phrasing",
         "str",
         "Name of the wording in which the user asks, with the voice behind a slash; null for one"
         " without a name.",
-        "null low late",
+        "null low",
     ),
-    _col("source_id", "str", "Trajectory whose calls these are, in a narrated row.", "null late"),
+    _col("source_id", "str", "Trajectory whose calls these are, in a narrated row.", "null"),
     _col(
         "narrated_turns",
         "int32",
         "Number of turns into which the teacher wrote; null if the row is not narrated.",
-        "null late",
+        "null",
     ),
     _col(
         "notes",
         "list<str>",
         "Kind of each note on the assistant's words, which costs no reward; the sentences are in"
         " verdicts.",
-        "null low late",
+        "null low",
     ),
     _col(
         "middleware_tools",
         "list<str>",
         "Names of the tools that middlewares brought, which no environment has.",
-        "null low late",
+        "null low",
     ),
     _col(
         "review",
         "str",
         "What people say of the row in `synth view --serve`: accept, reject or disputed.",
-        "null volatile late",
+        "null volatile",
     ),
-    _col("review_note", "str", "What they note beside it.", "null volatile late"),
+    _col("review_note", "str", "What they note beside it.", "null volatile"),
     _col(
         "retries",
         "list<json>",
         "Attempts at requests to the agent's model that failed and were made again: reason, seconds"
         " waited.",
-        "null volatile late",
+        "null volatile",
     ),
 )
 
 REVIEWED: Final = ("review", "review_note")
-"""What people say of a row: no shard holds it, and a file beside them does."""
+"""Words of people on a row: no shard holds it, and a file beside them does."""
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}
 VOLATILE: Final = tuple(col.name for col in COLUMNS if col.volatile)
-LATE: Final = tuple(col.name for col in COLUMNS if col.late)
 JSON_COLUMNS: Final = tuple(col.name for col in COLUMNS if col.kind in {"json", "list<json>"})
 
 

@@ -305,37 +305,6 @@ def test_a_folder_of_runs_names_them(run: Path):
         Dataset.open(run.parent)
 
 
-def test_a_run_from_before_executions_were_kept_is_read_and_gone_on_with(tmp_path: Path):
-    """Its files have no such column and its journal no such entry: both read as null, beside rows
-    that have it.
-    """
-    calls = [{"id": "c1", "tool": "recall", "category": None, "ms": 1.5, "rows_changed": 0}]
-    with RunWriter.create(tmp_path / "run", LAYOUT, IDENTITY) as writer:
-        for index in range(6):  # a whole shard, and half a one that stays in the journal
-            data = row(index, split="train")
-            size = int.from_bytes(data[8:12], "little")
-            header = json.loads(data[12 : 12 + size])
-            assert header.pop() is None
-            head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-            writer.add_row(
-                index, data[:8] + len(head).to_bytes(4, "little") + head + data[12 + size :]
-            )
-    shard = tmp_path / "run" / "data" / f"{PATHS[0]}.parquet"
-    pq.write_table(pq.read_table(shard).drop_columns(["executions"]), shard)
-    assert [each["executions"] for each in Dataset.open(tmp_path / "run").rows(["executions"])] == [
-        None
-    ] * 6
-    with RunWriter.resume(tmp_path / "run", LAYOUT) as writer:
-        for index in range(6, 10):
-            split = "train" if index < 8 else "test"
-            writer.add_row(index, row(index, split=split, executions=calls))
-        tools = writer.seal("complete")["counts"]["tools"]
-    assert {name: each["count"] for name, each in tools.items()} == {"recall": 4}
-    with Dataset.open(tmp_path / "run") as dataset:
-        dataset.verify()
-        assert [each["executions"] for each in dataset.rows()] == [None] * 6 + [calls] * 4
-
-
 def test_a_run_without_rows_has_run_no_tool(tmp_path: Path):
     with RunWriter.create(tmp_path / "run", LAYOUT, IDENTITY) as writer:
         assert writer.seal("partial")["counts"]["tools"] == {}

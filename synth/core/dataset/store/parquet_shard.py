@@ -29,45 +29,6 @@ _STATISTICS: Final = [
 ]
 
 
-class _HashingFile:
-    """A binary file that is written sequentially and hashed at the same time."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("wb")
-        self.digest = hashlib.sha256()
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        self.digest.update(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readable(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return False
-
-    def sync(self) -> None:
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        """Do nothing: pyarrow calls this, but the file is closed by :meth:`end` after the sync."""
-
-    def end(self) -> None:
-        self._file.close()
-        self.closed = True
-
-
 def write_parquet(
     path: Path,
     groups: Iterable[pa.Table],
@@ -88,35 +49,35 @@ def write_parquet(
     """
     rows = 0
     with disk(path):
-        sink = _HashingFile(temporary)
         try:
-            with pq.ParquetWriter(
-                cast("Any", sink),
-                schema,
-                compression="zstd",
-                compression_level=3,
-                use_dictionary=cast("Any", dictionary),
-                write_statistics=cast("Any", statistics),
-                write_page_checksum=True,
-            ) as writer:
+            with (
+                temporary.open("wb") as sink,
+                pq.ParquetWriter(
+                    sink,
+                    schema,
+                    compression="zstd",
+                    compression_level=3,
+                    use_dictionary=cast("Any", dictionary),
+                    write_statistics=cast("Any", statistics),
+                    write_page_checksum=True,
+                ) as writer,
+            ):
                 for group in groups:
                     rows += group.num_rows
                     if group.num_rows:
                         writer.write_table(group, row_group_size=group.num_rows)
             fault("shard:written")
-            sink.sync()
-            sink.end()
+            with temporary.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                os.fsync(file.fileno())
             fault("shard:synced")
             _check_footer(temporary, rows, path)
             temporary.replace(path)
             fault("shard:renamed")
         finally:
-            try:
-                sink.end()
-            finally:
-                temporary.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         sync_directory(path.parent)
-    return rows, sink.digest.hexdigest()
+    return rows, digest
 
 
 def _check_footer(temporary: Path, rows: int, path: Path) -> None:

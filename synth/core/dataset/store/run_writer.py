@@ -288,12 +288,6 @@ class RunWriter(Closing):
         """
         return self._attempts.get(index, 0)
 
-    def open_shards(self) -> int:
-        """Return the number of shards with rows that only the journal holds; the driver keeps it
-        bounded.
-        """
-        return len(self._open)
-
     def add_row(self, index: int, row: bytes) -> bool:
         """Store an encoded row, and commit its shard if that was its last job.
 

@@ -172,39 +172,40 @@ class TaskTable:
                     yield row
 
 
+def _stored_rows(path: Path, *columns: str) -> Iterator[dict[str, Any]]:
+    """Columns of the tasks as they are stored; one row group is in memory at a time."""
+    with open_parquet(path) as file:
+        if missing := {*columns} - {*file.schema_arrow.names}:
+            raise DatasetError(
+                f"{path} is not a table of tasks: it lacks {', '.join(sorted(missing))}"
+            )
+        for group in range(file.num_row_groups):
+            yield from file.read_row_group(group, columns=list(columns)).to_pylist()
+
+
 def read_gold_ends(path: Path, wanted: AbstractSet[str]) -> Iterator[tuple[str, object]]:
     """The ids of the tasks wanted and what gold leaves behind there, as far as it was proved."""
-    with open_parquet(path) as file:
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["task_id", "checks"])
-            for task, checks in zip(
-                table["task_id"].to_pylist(), table["checks"].to_pylist(), strict=True
-            ):
-                end = json.loads(checks)["end"] if task in wanted else None
-                if end is not None:
-                    yield task, end
+    for row in _stored_rows(path, "task_id", "checks"):
+        end = json.loads(row["checks"])["end"] if row["task_id"] in wanted else None
+        if end is not None:
+            yield row["task_id"], end
 
 
 def read_gate_names(path: Path) -> set[str]:
     """The names of all gates of the tasks."""
     names: set[str] = set()
-    with open_parquet(path) as file:
-        for group in range(file.num_row_groups):
-            for text in file.read_row_group(group, columns=["task"])["task"].to_pylist():
-                try:
-                    names |= {Gate.from_json(gate).name for gate in json.loads(text)["gates"]}
-                except (ValueError, TypeError, KeyError) as error:
-                    raise DatasetError(f"{path}: a task cannot be read: {error!r}") from error
+    for row in _stored_rows(path, "task"):
+        try:
+            names |= {Gate.from_json(gate).name for gate in json.loads(row["task"])["gates"]}
+        except (ValueError, TypeError, KeyError) as error:
+            raise DatasetError(f"{path}: a task cannot be read: {error!r}") from error
     return names
 
 
 def read_prompts(path: Path) -> dict[str, str]:
     """Each task's opening request by its id; empty where there is no such file."""
-    if not path.is_file():
-        return {}
-    with open_parquet(path) as file:
-        table = file.read(columns=["task_id", "prompt"])
-    return dict(zip(table["task_id"].to_pylist(), table["prompt"].to_pylist(), strict=True))
+    rows = _stored_rows(path, "task_id", "prompt") if path.is_file() else ()
+    return {row["task_id"]: row["prompt"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +222,11 @@ class TaskOrigin:
 
 
 def read_origins(path: Path) -> Iterator[tuple[str, TaskOrigin]]:
-    """The ids of the tasks and what they were made from; nothing where there is no such file, or
-    one of other columns.
-    """
-    if not path.is_file():
-        return
-    names = ["task_id", "family", "universe", "key", "slots", "gold", "checks"]
-    with open_parquet(path) as file:
-        if not set(names) <= set(file.schema_arrow.names):
-            return
-        for group in range(file.num_row_groups):
-            for row in file.read_row_group(group, columns=names).to_pylist():
-                known = _work(row.pop("gold"), row.pop("checks"))
-                yield row.pop("task_id"), TaskOrigin(**row, work=known)
+    """The ids of the tasks and what they were made from; nothing where there is no such file."""
+    names = ("task_id", "family", "universe", "key", "slots", "gold", "checks")
+    for row in _stored_rows(path, *names) if path.is_file() else ():
+        known = _work(row.pop("gold"), row.pop("checks"))
+        yield row.pop("task_id"), TaskOrigin(**row, work=known)
 
 
 def _work(gold: str, checks: str) -> Mapping[str, int]:
@@ -248,26 +241,17 @@ def read_levels(path: Path) -> dict[str, str | int]:
     it was proved. Tasks without either, or of a missing file, are left out.
     """
     levels: dict[str, str | int] = {}
-    if not path.is_file():
-        return levels
-    with open_parquet(path) as file:
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["task_id", "task", "checks"])
-            for row in table.to_pylist():
-                declared = json.loads(row["task"])["extras"].get("difficulty")
-                end = json.loads(row["checks"])["end"]
-                if declared is not None:
-                    levels[row["task_id"]] = str(declared)
-                elif end is not None and end.get("played") is not None:
-                    levels[row["task_id"]] = len(end["played"])
+    for row in _stored_rows(path, "task_id", "task", "checks") if path.is_file() else ():
+        declared = json.loads(row["task"])["extras"].get("difficulty")
+        end = json.loads(row["checks"])["end"]
+        if declared is not None:
+            levels[row["task_id"]] = str(declared)
+        elif end is not None and end.get("played") is not None:
+            levels[row["task_id"]] = len(end["played"])
     return levels
 
 
 def read_tasks(path: Path) -> Iterator[dict[str, Any]]:
     """The tasks as JSON, each with gold's end as far as it was proved."""
-    with open_parquet(path) as file:
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns=["task", "checks"])
-            pairs = zip(table["task"].to_pylist(), table["checks"].to_pylist(), strict=True)
-            for task, checks in pairs:
-                yield {**json.loads(task), "end": json.loads(checks)["end"]}
+    for row in _stored_rows(path, "task", "checks"):
+        yield {**json.loads(row["task"]), "end": json.loads(row["checks"])["end"]}

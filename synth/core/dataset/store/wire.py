@@ -20,7 +20,6 @@ from synth.core.dataset.columns import (
     BY_NAME,
     COLUMNS,
     JSON_COLUMNS,
-    LATE,
     SCHEMA_VERSION,
     VOLATILE,
     Col,
@@ -225,8 +224,6 @@ def decode(data: bytes) -> dict[str, Json]:
         position = _HEAD.size + size
         header = cast("list[Json]", json.loads(data[_HEAD.size : position]))
         row: dict[str, Json] = {}
-        if 0 < (missing := len(COLUMNS) - len(header)) <= len(LATE):
-            header += [None] * missing
         for col, entry in zip(COLUMNS, header, strict=True):
             if entry is None:
                 row[col.name] = None
