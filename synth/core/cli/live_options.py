@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import secrets
 import signal
 from collections.abc import AsyncGenerator, Coroutine, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 from synth.core.cli.command import Arguments
 from synth.core.config.compose import compose
 from synth.core.config.quoting import quoted_value
-from synth.core.foundation.credentials import ADVICE, is_variable_name
+from synth.core.foundation.credentials import variable_value
 from synth.core.foundation.shipped import find_world, world_names
 from synth.core.foundation.standard_output import say
 from synth.errors import OperatorError
@@ -93,22 +92,7 @@ def token_of(name: str | None) -> str:
 
     Raises :class:`OperatorError` for a variable that is not set.
     """
-    return secrets.token_urlsafe(24) if name is None else variable("--token-env", name)
-
-
-def variable(option: str, name: str) -> str:
-    """The value of the environment variable that an option names.
-
-    Raises :class:`OperatorError` for one that is not set.
-    """
-    if not is_variable_name(name):
-        raise OperatorError(
-            f"{option} takes the name of an environment variable, and this is none: {ADVICE}"
-        )
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise OperatorError(f"{option}: the variable {name} is not set")
-    return value
+    return secrets.token_urlsafe(24) if name is None else variable_value("--token-env", name)
 
 
 @contextlib.asynccontextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from typing import get_args
 
@@ -15,6 +14,7 @@ from envs.plugins import ENGINES, PluginError
 from envs.sandboxes.base import DatabaseTarget, Kind, find_engine
 from synth.core.config.database import ConnectionConfig, DatabaseConfig
 from synth.core.config.database_rules import no_server
+from synth.core.foundation.credentials import variable_value
 from synth.errors import OperatorError
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -42,11 +42,7 @@ def target_of(engine: str, variable: str | None, kind: Kind, option: str) -> Dat
         return DatabaseTarget(None, kind)
     if problem := no_server(engine):
         raise OperatorError(f"{option}: {problem}; use postgres or mariadb")
-    url = os.environ.get(variable, "").strip()
-    if not url:
-        raise OperatorError(
-            f"{option}: the variable {variable} is not set; export it, or name another"
-        )
+    url = variable_value(option, variable)
     return DatabaseTarget(find_engine(engine).settled(url), kind)
 
 

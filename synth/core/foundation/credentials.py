@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from synth.errors import OperatorError
+
 HIDDEN = "<hidden>"
 
 ADVICE = (
@@ -73,6 +75,21 @@ def is_variable_name(text: str) -> bool:
         return False
     digits = sum(letter.isdigit() for letter in text)
     return not (len(text) >= 20 and digits >= 3 and any(letter.islower() for letter in text))
+
+
+def variable_value(option: str, name: str) -> str:
+    """The value of the environment variable that an option, or a key of the config, names.
+
+    Raises :class:`OperatorError` for one that is not set.
+    """
+    if not is_variable_name(name):
+        raise OperatorError(
+            f"{option} takes the name of an environment variable, and this is none: {ADVICE}"
+        )
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise OperatorError(f"{option}: the variable {name} is not set; export it, or name another")
+    return value
 
 
 def known_secrets(environ: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -8,7 +8,6 @@ manifest; nothing below it reads the config.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
@@ -40,7 +39,7 @@ from synth.core.config.options import ErrorCollector, options_for
 from synth.core.config.prices import prices_of
 from synth.core.config.rules import AGENT, walk
 from synth.core.config.section import ConfigSection, section_kinds
-from synth.core.foundation.credentials import known_secrets
+from synth.core.foundation.credentials import known_secrets, variable_value
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.runner.callbacks import CallbackSetup, callback_setups, options_held
 from synth.errors import DatasetError, OperatorError
@@ -464,13 +463,11 @@ def _priced(model: EndpointConfig) -> dict[str, Any]:
 def _secret(section: str, variable: str | None) -> _Secret | None:
     if variable is None:
         return None
-    value = os.environ.get(variable, "").strip()
-    if not value:
-        raise OperatorError(
-            f"{section}.api_key_env: the variable {variable} is not set; export it, name another,"
-            f" or set {section}.api_key_env=null for an endpoint without keys"
-        )
-    return _Secret(value)
+    try:
+        return _Secret(variable_value(f"{section}.api_key_env", variable))
+    except OperatorError as error:
+        advice = f"or set {section}.api_key_env=null for an endpoint without keys"
+        raise OperatorError(f"{error}, {advice}") from None
 
 
 def _named_keys(options: Mapping[str, object]) -> dict[str, _Secret]:
@@ -478,16 +475,11 @@ def _named_keys(options: Mapping[str, object]) -> dict[str, _Secret]:
 
     Raises :class:`OperatorError` naming the variable if one is not set.
     """
-    found: dict[str, _Secret] = {}
-    for key, variable in walk(options):
-        if key.endswith("_env") and isinstance(variable, str) and variable:
-            value = os.environ.get(variable, "").strip()
-            if not value:
-                raise OperatorError(
-                    f"{key}: the variable {variable} is not set; export it, or name another"
-                )
-            found[variable] = _Secret(value)
-    return found
+    return {
+        variable: _Secret(variable_value(key, variable))
+        for key, variable in walk(options)
+        if key.endswith("_env") and isinstance(variable, str) and variable
+    }
 
 
 def _option(options: object, key: str) -> object:

@@ -12,8 +12,9 @@ import sys
 from typing import Literal
 
 from synth.core.cli.command import Arguments, command
-from synth.core.cli.live_options import listening, until_signal, variable
+from synth.core.cli.live_options import listening, until_signal
 from synth.core.config.compose import compose
+from synth.core.foundation.credentials import variable_value
 from synth.core.foundation.standard_output import say
 from synth.ext.serving.known_rollouts import Served, open_served, run_command
 from synth.ext.serving.openai_server import serve
@@ -47,7 +48,7 @@ Ctrl-C ends it.
 def main(options: Arguments) -> int:
     """Serve until SIGINT or SIGTERM; returns 0. Raises OperatorError."""
     held = options.api_key_env
-    key = None if held is None else variable("--api-key-env", held)
+    key = None if held is None else variable_value("--api-key-env", held)
     (composed,) = compose(options.overrides)
     log = logging.getLogger("synth.requests") if options.verbose else None
     if log is not None:
