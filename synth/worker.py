@@ -34,7 +34,6 @@ from synth.core.runner.build import (
     build_wrapper,
     reachable,
     run_id,
-    scrubber_of,
     worker_home,
     worker_id,
 )
@@ -85,7 +84,7 @@ class Worker:
         self._context: RolloutContext | None = None
         self._audit: AuditLog | None = None
         self._scratch: Scratch | None = None
-        self._scrubber = scrubber_of(setup)
+        self._scrubber = setup.spec.scrubber()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._collector: tuple[int, int, int] | None = None
 

@@ -70,17 +70,12 @@ def worker_home(
         run_dir=reachable(setup),
         engine=setup.spec.engine,
         keys={name: key.value for name, key in setup.spec.keys.items()},
-        hide=(scrubber or scrubber_of(setup)).message,
+        hide=(scrubber or setup.spec.scrubber()).message,
         session=setup.session,
         model=setup.spec.model_name,
         model_kind=setup.spec.model_kind,
         sampling=setup.spec.model.sampling,
     )
-
-
-def scrubber_of(setup: WorkerSetup) -> Scrubber:
-    """The scrubber of the secrets that this process and the run know."""
-    return setup.spec.scrubber()
 
 
 def run_id(setup: WorkerSetup) -> str:

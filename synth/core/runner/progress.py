@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Self
 
 from rich.console import Console
@@ -77,12 +77,7 @@ class Waiting:
             self._ticker.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ticker.stop()
         if self._status is not None:
             self._status.stop()
@@ -138,12 +133,7 @@ class ProgressView:
         self._ticker.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ticker.stop()
         if self._bar is not None:
             self._bar.stop()

@@ -11,7 +11,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from itertools import islice
-from types import TracebackType
 from typing import Any
 
 from synth.core.runner.worker_messages import Grant, UsageReport
@@ -220,12 +219,7 @@ class _Slot:
         self.task = task
         await self._gate.enter(self)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._gate.leave(self)
 
 

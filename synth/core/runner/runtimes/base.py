@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Protocol
 
 from synth.config import RuntimeConfig
 from synth.core.config.options import load_extension, options_for
@@ -20,8 +21,8 @@ from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.plugins import RUNTIMES
 
 
-class WorkerHandle(ABC):
-    """A worker in some process.
+class WorkerHandle(Protocol):
+    """A worker in some process; :class:`synth.worker.Worker` is the one in this process.
 
     Every method raises :class:`synth.errors.WorkerLost` once that process is gone.
     """

@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
 from synth.core.runner.setup import WorkerSetup
-from synth.core.runner.worker_messages import Assignment, Collected, Grant
 from synth.worker import Worker
-
-
-class _InlineWorker(WorkerHandle):
-    """A worker in this process."""
-
-    def __init__(self, setup: WorkerSetup) -> None:
-        self._worker = Worker(setup)
-
-    async def start(self) -> list[str]:
-        return await self._worker.start()
-
-    async def lease(self, work: Sequence[Assignment]) -> None:
-        await self._worker.lease(work)
-
-    async def collect(self, wait_s: float, grant: Grant | None = None) -> Collected:
-        return await self._worker.collect(wait_s, grant)
-
-    async def withdraw(self) -> list[int]:
-        return await self._worker.withdraw()
-
-    async def close(self) -> None:
-        await self._worker.close()
 
 
 @dataclass(frozen=True)
@@ -59,7 +35,7 @@ class InlineRuntime(Runtime):
 
     async def spawn(self) -> WorkerHandle:
         assert self._setup is not None, "open() comes first"
-        return _InlineWorker(self._setup)
+        return Worker(self._setup)
 
     async def close(self) -> None:
         self._setup = None

@@ -16,7 +16,6 @@ from synth.core.runner.build import (
     build_middleware,
     build_model,
     build_user,
-    scrubber_of,
     worker_home,
     worker_id,
 )
@@ -85,7 +84,7 @@ async def open_live(run: PreparedRun, model: Model | None = None) -> AsyncGenera
     """
     spec, archive = run.spec, pack_world(run.world.path)
     setup = run.worker_setup(archive)
-    scrubber = scrubber_of(setup)
+    scrubber = setup.spec.scrubber()
     async with AsyncExitStack() as stack:
         scratch = stack.enter_context(Scratch("live"))
         made = build_model(spec.model) if model is None else model
