@@ -422,17 +422,6 @@ def to_yaml(plain: Mapping[str, Any]) -> str:
     return yaml.safe_dump(dict(plain), sort_keys=False, allow_unicode=True)
 
 
-def from_yaml(text: str) -> RunConfig:
-    """The config that :func:`to_yaml` wrote. Raises ConfigProblems, also where the text is no
-    YAML.
-    """
-    try:
-        raw = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigProblems([f"config is not YAML: {' '.join(str(error).split())}"]) from error
-    return from_dict(raw)
-
-
 def flat(plain: Mapping[str, Any]) -> dict[str, Any]:
     """The plain config as dotted keys, in the order of :data:`KEYS`; each of :data:`FREE` stays one
     value.

@@ -47,6 +47,6 @@ def test_grpo_raises_the_reward_of_a_toy_family(python: Path, tmp_path: Path):
     consume(python, script, tmp_path, **QUIET)
     report = json.loads((tmp_path / "grpo.json").read_text())
     assert 0.1 < report["before"] / 128 < 0.9, "there is something to learn from, and left to learn"
-    low, _ = wilson(report["after"], 128).to_json()
-    _, high = wilson(report["before"], 128).to_json()
+    low, _ = wilson(report["after"], 128)
+    _, high = wilson(report["before"], 128)
     assert low > high, "the intervals of 128 rollouts before and after are apart"

@@ -177,7 +177,7 @@ def _figures(
         "both_failed": counts[False, False],
         "rates": [(both + lost) / pairs, (both + gained) / pairs] if pairs else None,
         "difference": (gained - lost) / pairs if pairs else None,
-        "interval": None if interval is None else interval.to_json(),
+        "interval": None if interval is None else [*interval],
         "p_value": sign_flip_p(difference for difference, _ in differences) if pairs else None,
     }
 

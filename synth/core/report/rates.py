@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import NormalDist
+from typing import NamedTuple
 
 Z = NormalDist().inv_cdf(0.975)
 """Standard deviations of an interval of 95 percent."""
@@ -27,15 +28,11 @@ EXACT = 400
 """Tasks up to which the paired test counts every assignment; beyond, it uses the normal law."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """An interval of 95 percent."""
 
     low: float
     high: float
-
-    def to_json(self) -> list[float]:
-        return [self.low, self.high]
 
 
 def wilson(passed: float, count: float) -> Interval:
@@ -127,7 +124,7 @@ class PassTally:
         ks = _sample_counts(tasks)
         return {
             "rate": passed / count,
-            "interval": wilson(passed / count * effective, effective).to_json(),
+            "interval": [*wilson(passed / count * effective, effective)],
             "passed": passed,
             "samples": count,
             "tasks": len(tasks),
@@ -143,7 +140,7 @@ class PassTally:
         estimates: tuple[tuple[str, Estimate], ...] = (("pass_at", pass_at_k), ("all_of", all_of_k))
         return {
             name: {
-                str(k): bootstrap([estimate(c, n, k) for c, n in tasks if n >= k]).to_json()
+                str(k): [*bootstrap([estimate(c, n, k) for c, n in tasks if n >= k])]
                 for k in _sample_counts(tasks)
             }
             for name, estimate in estimates

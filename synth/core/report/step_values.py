@@ -89,7 +89,7 @@ def _steps(
             "model": model,
             "samples": len(rewards),
             "value": value,
-            "interval": wilson(sum(rewards), len(rewards)).to_json(),
+            "interval": [*wilson(sum(rewards), len(rewards))],
             "gain": None if following is None else following - value,
         }
 

@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 
 import pytest
+import yaml
 
 from synth.config import (
     KEYS,
@@ -11,7 +12,6 @@ from synth.config import (
     RunConfig,
     flat,
     from_dict,
-    from_yaml,
     problems,
     to_dict,
     to_yaml,
@@ -44,7 +44,7 @@ def test_defaults_and_round_trips():
     assert made.model.extra_body == {"top_k": 20, "stop": ["</s>"]}
     assert (
         from_dict(to_dict(made))
-        == from_yaml(to_yaml(to_dict(made)))
+        == from_dict(yaml.safe_load(to_yaml(to_dict(made))))
         == pickle.loads(pickle.dumps(made))
         == made
     )
@@ -142,7 +142,7 @@ def test_one_bad_value_is_one_line_that_names_its_key(section, key, value, words
 def test_an_engine_is_known_by_its_name_whatever_alias_was_recorded(given: str, name: str):
     config = from_dict({**WORLD, "database": {"engine": given}})
     assert config.database.engine == name
-    assert from_yaml(to_yaml(to_dict(config))) == config
+    assert from_dict(yaml.safe_load(to_yaml(to_dict(config)))) == config
 
 
 UNIVERSES = {"universes": 4, "splits": {"train": [0, 1, 2], "test": [3]}}
@@ -276,8 +276,8 @@ def test_sound_splits_survive_a_round_trip_and_their_order_counts():
     made = config(tasks={**UNIVERSES, "held_out": "a"})
     assert made.tasks.splits == {"train": [0, 1, 2], "test": [3]}
     assert made.tasks.held_out == ["a"]
-    assert from_yaml(to_yaml(to_dict(made))) == made
-    assert list(from_yaml(to_yaml(to_dict(made))).tasks.splits) == ["train", "test"]
+    assert from_dict(yaml.safe_load(to_yaml(to_dict(made)))) == made
+    assert list(from_dict(yaml.safe_load(to_yaml(to_dict(made)))).tasks.splits) == ["train", "test"]
     assert config(tasks={"universes": 2, "splits": {"train": 0, "test": 1}}).tasks.splits == {
         "train": [0],
         "test": [1],
@@ -410,11 +410,6 @@ def test_integers_and_floats_of_one_value_are_one_fingerprint():
     one, same = config(model={"temperature": 1}), config(model={"temperature": 1.0})
     assert digest(one) == digest(same)
     assert difference(one, same) == []
-
-
-def test_config_yaml_that_was_damaged_is_one_problem():
-    with pytest.raises(ConfigProblems, match="not YAML"):
-        from_yaml("a: [")
 
 
 def test_every_key_of_the_dataclasses_is_listed():

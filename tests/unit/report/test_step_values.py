@@ -40,7 +40,7 @@ def test_values_gains_and_intervals_by_hand(tree: Path):
     first, second = document["steps"]
     assert [first["branch_step"], first["samples"], first["value"]] == [0, 4, 0.75]
     assert [second["branch_step"], second["samples"], second["value"]] == [2, 4, 0.25]
-    assert first["interval"] == wilson(3, 4).to_json()
+    assert first["interval"] == [*wilson(3, 4)]
     assert first["gain"] == -0.5, "turns 0 and 1 lost half"
     assert second["gain"] == -0.25, "the parent's own end follows the last state"
 

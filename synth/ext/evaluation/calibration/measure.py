@@ -148,7 +148,7 @@ class Calibration:
     def _row(self, model: str, check: str, found: Figures) -> dict[str, Any]:
         successful = self.successful[model]
         judged = len(found.right) + len(found.wrong)
-        interval = wilson(len(found.refused), successful).to_json() if successful else None
+        interval = [*wilson(len(found.refused), successful)] if successful else None
         return {
             "model": model,
             "check": check,
