@@ -1,5 +1,5 @@
-"""Replay of what models really send: every malformed call gives one result, is recorded, and comes
-out the same again.
+"""Replay of recorded calls and conversations. Each malformed call of the corpus of
+:mod:`tests.unit.agent.test_malformed` is replayed there.
 """
 
 from __future__ import annotations
@@ -28,28 +28,12 @@ from synth.rollout import RolloutContext, play
 from synth.task import Message, Task
 from tests.unit import small_world, talking_world
 
-FIND = [
-    '{"name":"Desk"}', "", "  ", "null", "[]", "5", '"x"', "{", "{}", '{"name":"a","name":"b"}', '{"name":NaN}',
-    '{"name":1e999}', '{"name":' + "9" * 5000 + "}", '{"name":1180591620717411303424}', '{"name":-0.0}',
-    '{"name":"\\ud800"}', '{"name":"\ud800"}', '{"name":"a\\u0000b"}', '{"name":"a\x00b"}', '\ufeff{"name":"x"}',
-    ('{"name":"x"} and more'), "{'name':'x'}", '```json\n{"name":"x"}\n```', '{"name":"x",}', "\x00", '{"\ud800":1}',
-    '{"' + RAW_KEY + '":"{"}', '{"' + RAW_KEY + '":{"a":1}}', '{"' + RAW_KEY + '":"x","name":"Desk"}',
-    '{"name":' + "[" * 200 + "]" * 200 + "}", '{"name":' + "[" * 5000 + "]" * 5000 + "}", '{"name":"' + "x" * 10**6 + '"}',
-    '{"name":"x","extra":1}', '{"name":null}', '{"name":["x"]}', '{"name":true}', '{"NAME":"x"}',
-    ('{"name":"\U0001f600 %s :x ?"}'), '{"name":"\\ud83d\\ude00"}', ('{"name":"\'); DROP TABLE items;--"}'), "<tool_call>",
-]  # fmt: skip
-NAMES = [
-    "",
-    "find items",
-    "функция",
-    "x" * 300,
-    "find_items\n",
-    "submit ",
-    "\ud800",
-    "a\x00b",
-    "FIND_ITEMS",
+CALLS = [
+    ("find_items", '{"name":"Desk"}'),
+    ("find_items", '{"name":' + "[" * 5000 + "]" * 5000 + "}"),
+    ("find_items", '{"' + RAW_KEY + '":"x","name":"Desk"}'),
+    ("\ud800", '{"name":"a\x00b"}'),
 ]
-CALLS = [("find_items", each) for each in FIND] + [(each, "{}") for each in NAMES]
 IDS = ("x", "", "\ud800", "x")
 
 
@@ -96,22 +80,6 @@ def played(tmp_path_factory: pytest.TempPathFactory):
             return asyncio.run(differences(changed, task, world, template, limits))
 
         yield kept, again
-
-
-def test_each_odd_call_gives_one_typed_result_and_a_valid_echo(played: Any):
-    row, _ = played
-    results = [each for each in row["messages"] if each["role"] == "tool"]
-    asked = [call for each in row["messages"] for call in each.get("tool_calls", ())]
-    assert len(results) == len(asked) == row["num_tool_calls"] == len(CALLS)
-    assert [each["tool_call_id"] for each in results] == [each["id"] for each in asked]
-    assert all(isinstance(each["function"]["arguments"], dict) for each in asked)
-    failed = [
-        each
-        for each in row["events"]
-        if each["event"] == "tool_result" and "error" in str(each["result"])
-    ]
-    assert all(each["result"]["category"] for each in failed)
-    assert row["stop_reason"] == "user_ended"
 
 
 def test_what_was_played_comes_out_the_same_again(played: Any):
