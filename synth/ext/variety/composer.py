@@ -52,6 +52,10 @@ BEGINNING = 4
 """Words at the beginning of the last reply."""
 
 
+Places = tuple[tuple[str, int], ...]
+"""The requests of a composed task: their families, and their places among the tasks of these."""
+
+
 @dataclass(frozen=True)
 class Composer:
     """The composed tasks of one universe, each a function of its index.
@@ -60,7 +64,8 @@ class Composer:
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
     that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked
     (None: all may). ``later`` is the number of later requests that each family should give (None:
-    all the same).
+    all the same). ``settled`` are the requests of composed tasks by their index. While they
+    are settled, ``made`` counts the requests of each family and each place.
     """
 
     pool: TaskPool
@@ -70,8 +75,9 @@ class Composer:
     firsts: Sequence[tuple[str, int]] | None = None
     wanted: Callable[[Task], bool] | None = None
     later: Mapping[str, float] | None = None
-    starts: Mapping[int, int] = field(default_factory=dict[int, int])
+    settled: Mapping[int, Places] = field(default_factory=dict[int, Places])
     closed: Callable[[Task], bool] = lambda _: False
+    made: Counter[object] = field(default_factory=Counter[object])
 
     @cached_property
     def _writers(self) -> frozenset[str]:
@@ -155,14 +161,12 @@ class Composer:
     def _followers(self) -> Sequence[Sequence[str]]:
         """The families that can follow each of some first requests, which are spread evenly."""
         step = max(1, self.count // FOLLOWED)
-        return [self._others(self._first(place))[1] for place in range(0, self.count, step)]
+        firsts = (self.pool.task(*self._first(at), self.seed) for at in range(0, self.count, step))
+        return [self._others(first)[1] for first in firsts]
 
-    def _first(self, place: int) -> Task:
-        """The first request at a place."""
-        family, position = (
-            turns(self.capacities, place) if self.firsts is None else self.firsts[place]
-        )
-        return self.pool.task(family, position, self.seed)
+    def _first(self, place: int) -> tuple[str, int]:
+        """The family of a first request, and its place among its tasks."""
+        return turns(self.capacities, place) if self.firsts is None else self.firsts[place]
 
     def candidate(self, index: int, size: int, attempt: int) -> Task | None:
         """The ``attempt``-th candidate for the ``index``-th composed task; None if there are no
@@ -170,50 +174,57 @@ class Composer:
 
         First requests take turns by family, and no two composed tasks have the same one.
         """
-        start = self.starts.get(index, 0)
-        if not attempt:
-            return next(islice(self._candidates(index, size), start, None), None)
+        first = self.settled.get(index) or next(self._candidates(index, size), None)
+        if first is None or not attempt:
+            return None if first is None else self._composed(first)
         others = (
             task
             for closed in (False, True)
-            for number, task in enumerate(self._candidates(index, size))
-            if number != start and self.closed(task) == closed
+            for task in map(self._composed, filter(first.__ne__, self._candidates(index, size)))
+            if self.closed(task) == closed
         )
         return next(islice(others, attempt - 1, None), None)
 
-    def settled(self, sizes: Sequence[int], takes: Callable[[Task], bool]) -> Composer:
+    def settle(self, sizes: Sequence[int], takes: Callable[[Task], bool]) -> Composer:
         """The composer whose composed tasks, of these ``sizes``, are each the first candidate that
-        ``takes`` accepts, where one of the first ones is.
+        ``takes`` accepts, where one of the first ones is. The tasks of a family take turns.
         """
-        starts = dict[int, int]()
+        settled = dict[int, Places]()
+        for place in (self.firsts or ())[: self.count]:
+            self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            for number, task in enumerate(islice(self._candidates(index, size), LOOKED_AT)):
-                if takes(task):
-                    starts[index] = number
+            for places in islice(self._candidates(index, size), LOOKED_AT):
+                if takes(self._composed(places)):
+                    settled[index] = places
+                    self.made.update(one for place in places[1:] for one in (place, place[0]))
                     break
-        return self.changed(starts=starts)
+        return self.changed(settled=settled, made=Counter[object]())
 
-    def _candidates(self, index: int, size: int) -> Iterator[Task]:
+    def _composed(self, places: Places) -> Task:
+        return compose([self.pool.task(*place, self.seed) for place in places], self.seed)
+
+    def _candidates(self, index: int, size: int) -> Iterator[Places]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
-            first = self._first(place)
+            first = self.pool.task(*self._first(place), self.seed)
             partners, others = self._others(first)
             if len(others) < size - 1:
                 continue
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
                 others.sort(key=lambda name: self._rank(seed, name))
-                parts = [first, *islice(self._later(first, partners, others, seed), size - 1)]
-                if len(parts) == size and shared_form(parts)[0]:
-                    task = compose(parts, self.seed)
-                    if self.wanted is None or self.wanted(task):
-                        yield task
+                later = islice(self._later(first, partners, others, seed), size - 1)
+                places = [self._first(place), *later]
+                parts = [self.pool.task(*one, self.seed) for one in places]
+                fit = len(parts) == size and shared_form(parts)[0]
+                if fit and (self.wanted is None or self.wanted(compose(parts, self.seed))):
+                    yield tuple(places)
 
     def _later(
         self, first: Task, partners: Mapping[str, Sequence[int]], names: Sequence[str], seed: int
-    ) -> Iterator[Task]:
-        """Requests of these families. None is about a thing that an earlier one is about, but for a
-        change to what was only asked about, and none asks for what an earlier one has shown.
+    ) -> Iterator[tuple[str, int]]:
+        """Places of requests of these families. None is about a thing that an earlier one is about,
+        but for a change to what was only asked about, and none asks for what one has shown.
         """
         parts, made = [first], _calls(first)
         sides = {False: set[str](), True: set[str]()} | {self._only_asks(first): _named(first)}
@@ -225,17 +236,26 @@ class Composer:
             for draw in range(DRAWS):
                 chance = derive_seed(seed, name, draw)
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
-                part = self._partner(name, known if follows else partners[name], chance)
+                place = self._partner(name, known if follows else partners[name], chance)
+                part = self.pool.task(name, place, self.seed)
                 own, asks = _named(part), self._only_asks(part)
-                if not taken.isdisjoint(own) or not (follows or asked.isdisjoint(own)):
+                due = self._is_due(name, place, draw)
+                if not (due and taken.isdisjoint(own) and (follows or asked.isdisjoint(own))):
                     continue
                 if (asks and _is_answered(part, made)) or (follows and contradicts(part, parts)):
                     continue
                 parts.append(part)
                 made |= _calls(part)
                 sides[asks].update(own)
-                yield part
+                yield name, place
                 break
+
+    def _is_due(self, family: str, place: int, draw: int) -> bool:
+        """True unless the request was made more often than its family's on average; in the end any
+        is due.
+        """
+        often = self.made[family, place] * self.capacities[family] > self.made[family]
+        return draw >= DRAWS // 2 or not often
 
     def _only_asks(self, task: Task) -> bool:
         """True for a request that never comes to a change, whatever the data turn out to be."""
@@ -271,15 +291,16 @@ class Composer:
         chance = (derive_seed(seed, family) + 1) / 2**63
         return -math.log(chance) / self._pulls[family]
 
-    def _partner(self, family: str, places: Sequence[int], draw: int) -> Task:
-        """A task of a family in the setting of its tasks at ``places``: any one, if they have the
-        same setting.
+    def _partner(self, family: str, places: Sequence[int], draw: int) -> int:
+        """The place of a task of a family in the setting of its tasks at ``places``: any one, if
+        they have the same setting.
         """
-        known = self.pool.task(family, places[draw % len(places)], self.seed)
+        known = places[draw % len(places)]
         if family not in self._everywhere or len(places) < ENOUGH:
             return known
-        task = self.pool.task(family, draw % self.capacities[family], self.seed)
-        return task if setting(task) == setting(known) else known
+        place = draw % self.capacities[family]
+        own, other = (setting(self.pool.task(family, at, self.seed)) for at in (known, place))
+        return place if own == other else known
 
 
 def _without_names(value: object) -> str:

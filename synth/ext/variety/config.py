@@ -103,7 +103,7 @@ class SelectionConfig(ConfigSection):
     such as ``{2: 0.3, 3: 0.1}`` (None: there are none). ``max_near_duplicates`` is the largest
     share of tasks whose opening request is a near-duplicate of one before it (None: any); no two
     tasks end in the same words then, where others can be found. ``split_tools`` keeps each sequence
-    of tools that gold calls to one split.
+    of tools that gold calls, and each question's query without its values, to one split.
 
     ``weights`` map families, by name or pattern, to their share in relation to the others' 1.
     ``difficulty`` is the range that tasks must have, such as ``{min: 3, max: 9}``

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import accumulate
@@ -102,17 +102,28 @@ class Filters:
         return self.openings is not None or bool(self.ranges or self.splits)
 
     def hold(self, task: Task) -> bool:
-        """True if the task is in all ranges, and its tools are of the split that is planned."""
+        """True if the task is in all ranges, and its tools are of the split that is planned. A
+        question's own query keeps it to a split (:meth:`holds_query`).
+        """
         ranges = all(range_.hold(task) for range_ in self.ranges.values())
-        return ranges and (not self.splits or self._split_of(task) == self.split)
-
-    def _split_of(self, task: Task) -> str:
-        """The split that has the tasks whose gold calls the same tools in the same order."""
         calls = (step.to_json() for step in every_step(task.gold) if isinstance(step, CallStep))
         names = dict.fromkeys((call["tool"], canonical(call["arguments"])) for call in calls)
-        chance = (derive_seed("tools", [tool for tool, _ in names]) + 1) / 2**63
+        asks = not task.parts and task.gate("sql") is not None
+        return ranges and (asks or self._is_own("tools", [str(tool) for tool, _ in names]))
+
+    def holds_query(self, task: Task) -> bool:
+        """True if the query that answers a question is of the split that is planned, whatever the
+        question is about; other tasks have none.
+        """
+        gate = task.gate("sql")
+        query = "" if gate is None else str(dict(gate.options or {})["query"])
+        return not query or self._is_own("query", masked(words(query), task.slots))
+
+    def _is_own(self, kind: str, names: Sequence[str]) -> bool:
+        """True if a sequence of names is of the split that is planned."""
+        chance = (derive_seed(kind, names) + 1) / 2**63
         ends = zip(self.splits, accumulate(self.splits.values()), strict=True)
-        return next((name for name, end in ends if chance <= end), self.split)
+        return self.split == next((name for name, end in ends if chance <= end), self.split)
 
     def closed(self, task: Task) -> bool:
         """True if another task may end in the task's words."""

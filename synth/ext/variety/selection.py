@@ -22,6 +22,7 @@ from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import SPARE, CandidateFamilies, Filters, Levels, Openings
 from synth.ext.variety.pass_rates import PassRates
 from synth.plan import shares
+from synth.source import TaskPool
 from synth.task import Task
 from synth.transform import Block, TaskTransform
 
@@ -187,6 +188,8 @@ class TaskSelection(TaskTransform):
         pool, seed, many = block.source, block.seed, sum(sizes.values())
         drawn = sorted(block.share, key=lambda name: derive_seed(seed, pool.universe, name))
         capacities = {name: pool.capacity(name) for name in drawn}  # also who gets one more
+        if filters.splits:
+            capacities = _of_split(capacities, pool, seed, filters, max(sizes, default=1))
         alone = min(block.tasks + more, sum(capacities.values())) - many
         asked = [name for name, count in capacities.items() if count]
         if sizes and len(asked) < max(sizes):
@@ -286,6 +289,17 @@ def _spread(sizes: Mapping[int, int]) -> Sequence[int]:
     return [size for _, size in sorted(places)]
 
 
+def _of_split(
+    capacities: Mapping[str, int], pool: TaskPool, seed: int, filters: Filters, least: int
+) -> Mapping[str, int]:
+    """The families whose queries are of the split that is planned; all if fewer than ``least``
+    are.
+    """
+    asked = [name for name, count in capacities.items() if count]
+    own = [name for name in asked if filters.holds_query(pool.task(name, 0, seed))]
+    return {name: capacities[name] for name in own} if len(own) >= least else capacities
+
+
 def _balanced(
     composer: Composer | None,
     sizes: Mapping[int, int],
@@ -304,9 +318,7 @@ def _balanced(
     names = [name for name, capacity in composer.capacities.items() if capacity]
     later = top_up(more, {name: given[name] for name in names}, weights)
     composer = composer.changed(later=later, closed=filters.closed)
-    return (
-        composer if filters.openings is None else composer.settled(_spread(sizes), filters.closes)
-    )
+    return composer if filters.openings is None else composer.settle(_spread(sizes), filters.closes)
 
 
 def _begun(composer: Composer) -> Counter[str]:

@@ -89,13 +89,9 @@ def test_no_more_than_the_share_is_a_near_duplicate_and_others_take_their_places
     assert (left_out(plan) > 0) is (most < 1.0)
 
 
-def test_a_share_of_one_takes_the_same_tasks_as_no_share(pool: FamilyTasks):
+def test_the_same_seed_gives_the_same_plan_and_the_share_is_in_its_digest(pool: FamilyTasks):
     free, any_share = (planned(pool, 50, max_near_duplicates=m) for m in (None, 1.0))
     assert [task.id for task in tasks_of(free)] == [task.id for task in tasks_of(any_share)]
-    assert free.share == any_share.share
-
-
-def test_the_same_seed_gives_the_same_plan_and_the_share_is_in_its_digest(pool: FamilyTasks):
     one, two = (planned(pool, 60, max_near_duplicates=0.0) for _ in range(2))
     assert [task.id for task in tasks_of(one)] == [task.id for task in tasks_of(two)]
     assert one.digest() == two.digest()
@@ -118,6 +114,9 @@ def test_what_no_other_task_can_replace_is_lacking(pool: FamilyTasks):
     assert plan.lacking == everything - plan.tasks > 0
     assert plan.lacking == left_out(plan) == 98
     assert measured(plan) == 0
+    composed = planned(pool, everything, compose={2: 0.5}, max_near_duplicates=0.0)
+    assert composed.lacking > measured(composed) == 0
+    tasks_of(composed)  # each of them can be made
 
 
 def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
@@ -132,14 +131,6 @@ def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
             plan.task(index, attempt * plan.is_composed(index)).prompt for index in range(40)
         ]
         assert len(set(prompts)) == 40
-
-
-def test_a_world_without_enough_first_requests_has_fewer_composed_tasks(pool: FamilyTasks):
-    everything = sum(pool.capacity(family.id) for family in pool.families)
-    plan = planned(pool, everything, compose={2: 0.5}, max_near_duplicates=0.0)
-    assert plan.lacking > 0
-    assert measured(plan) == 0
-    tasks_of(plan)  # each of them can be made
 
 
 def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):

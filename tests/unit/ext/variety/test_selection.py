@@ -114,6 +114,16 @@ def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str)
     assert all(abs(expected[name] - count) < 0.6 * even for name, count in found.items())
 
 
+def test_each_query_is_asked_in_one_split_and_the_tasks_of_a_family_take_turns():
+    options = ["experiment=sft", "tasks.universes=2", "tasks.splits={train: [0], test: [1]}"]
+    plan = prepare(compose(["env=shop_sql", "tasks.count=60", *options])[0].config).plan
+    asked = [one for index in range(60) for one in plan.task(index).parts or [plan.task(index)]]
+    families = {(one.universe, one.family) for one in asked if one.gate("sql")}
+    assert len({family for _, family in families}) == len(families) > 40
+    assert len({universe for universe, _ in families}) == 2
+    assert len(asked) - len({one.id for one in asked}) < 5  # of 222; 7 without turns
+
+
 def test_the_last_pattern_that_fits_decides():
     names = ["lend_book", "lend_unread", "renew_all"]
     found = weights_of({"lend_*": 2.0, "lend_unread": 0.5}, names)
@@ -130,9 +140,6 @@ def test_a_weight_of_three_gives_three_times_as_many(pool: FamilyTasks, limit: f
     assert plan.share == {"lend_book": 4, "renew_all": 12, "lend_unread": 0}
     assert Counter(plan.task(index).family for index in range(16))["renew_all"] == 12
     assert not plan.shortfalls
-
-
-def test_a_family_with_too_few_tasks_for_its_weight_falls_short(pool: FamilyTasks):
     plan = planned(pool, 30, weights={"lend_unread": 8.0})
     assert plan.share["lend_unread"] == 2
     assert plan.shortfalls == {"lend_unread": (2, 24)}
