@@ -80,8 +80,9 @@ class Talk:
 
     @property
     def unseen(self) -> bool:
-        """True for the half that nobody looks at while rules are written: half of the tasks."""
-        return sha256(f"{self.domain} {self.task}".encode()).digest()[0] % 2 == 1
+        """True for the tasks that nobody looks at while rules are written: a quarter."""
+        hashed = sha256(f"{self.domain} {self.task}".encode()).digest()[0]
+        return hashed % 2 == 1 and int(self.task) % 2 == 1
 
 
 @dataclass(eq=False)
@@ -208,8 +209,7 @@ def role(turn: Turn) -> UserRole:
     script = script_of(Scenario(talk.script))
     results = [json_of(message.text) for message in talk.said if message.role == "tool"]
     consents = [
-        consent_to(name, arguments, f"{talk.script} {opening}", results)
-        for name, arguments in talk.expected
+        consent_to(name, arguments, script.wants, results) for name, arguments in talk.expected
     ]
     return UserRole(
         opening,

@@ -219,7 +219,8 @@ class GoldMaker:
         if writes and asks_consent:
             schema = self._ahead.toolbox[call.name].parameters
             progress.steps.append(proposal(call.name, call.arguments))
-            condition = consent(call.name, call.arguments, schema, self._said, progress.results)
+            wants = flat(self.script.wants)
+            condition = consent(call.name, call.arguments, schema, wants, progress.results)
             if condition not in progress.consents[-1]:
                 progress.consents[-1].append(condition)
         progress.steps.append(CallStep(call.name, dict(call.arguments), line=self.entry.line))

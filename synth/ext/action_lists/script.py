@@ -54,6 +54,12 @@ class Script:
     later: Sequence[str] = ()
     manner: str = ""
 
+    @property
+    def wants(self) -> str:
+        """All that the user says but who it is, which no proposal has to repeat."""
+        told = [text for name, text in self.topics.items() if name != IDENTITY]
+        return "\n".join([self.opening, *told, *self.later])
+
 
 def script_of(scenario: Scenario) -> Script:
     """Divide a scenario. All words but the ``manner`` are in the first person."""

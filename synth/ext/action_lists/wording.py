@@ -127,7 +127,7 @@ def consent(
         facts.append(fact)
         forms[fact] = found
         if choices is not None:
-            rivals[fact] = [str(choice) for choice in choices if choice != value]
+            rivals[fact] = _others(choices, value)
         elif _is_said((value, *found), said):
             said_facts.append(fact)
     mentions = _whole(said_facts)[:MENTIONED]
@@ -140,6 +140,11 @@ def consent(
         if_named=[fact for fact in dict.fromkeys(facts) if fact not in mentions],
         never=[f"to {plain(other)}" for others in rivals.values() for other in others],
     )
+
+
+def _others(choices: Sequence[Any], value: Any) -> list[str]:
+    """The other choices that a word names by itself, as "yes" and "no" do not."""
+    return [str(choice) for choice in choices if choice != value and len(str(choice)) > 3]
 
 
 def _is_said(forms: Sequence[Any], said: str) -> bool:

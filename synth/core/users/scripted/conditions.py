@@ -34,7 +34,7 @@ def unclear(words: Turn, consent: Consent, talk: Talk) -> list[str]:
     """
     return [
         fact
-        for fact in words.unclear(consent.mentions, consent.forms)
+        for fact in words.unclear(consent.mentions, consent.forms, talk.facts)
         if words.holds_any(fact, consent) or not _stated_before(words, fact, consent, talk)
     ] + _misplaced(words, consent, talk)
 
@@ -57,31 +57,42 @@ def _misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
     wrong = strays(words.text, consent, frozenset[Named]().union(*map(values_of, others)))
     wrong += [
         fact
+        for part in (words, _near(words, consent, talk))
         for fact, others in consent.rivals.items()
-        if any(map(words.affirms, others))
+        if any(map(part.affirms, others))
         and not any(
-            words.holds(form) for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit()
+            part.holds(form) for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit()
         )
     ]
     return list(dict.fromkeys(wrong))
 
 
+def _near(words: Turn, consent: Consent, talk: Talk) -> Turn:
+    """The lines that name what no other open condition holds."""
+    others = (one for one in talk.unsettled if one != consent)
+    own = values_of(consent).difference(*map(values_of, others))
+    return Turn("\n".join(line for line in words.text.splitlines() if own & named_in(line)))
+
+
 def objects(words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence]) -> bool:
     """Tell whether a proposal adds to the facts of a condition what nobody wants: things, terms."""
+    proposed = named_in(_proposed_lines(found, talk.own_acts))
+    own = {form for form, _ in proposed & values_of(consent)}
+    new = strangers(words.text, talk.unsettled, talk.known)
     return (
         words.proposes_nothing
-        or bool(strangers(words.text, talk.unsettled, talk.known))
-        or bool(strangers(_proposed_lines(found, consent), [consent], talk.own_values))
+        or any(item in proposed or item[0] not in own for item in new)
+        or bool(strangers(_proposed_lines(found, consent.act), [consent], talk.own_values))
         or words.assures(consent.mentions)
         or _forbidden(words, consent)
     )
 
 
-def _proposed_lines(found: Sequence[Sentence], consent: Consent) -> str:
-    """The lines that ask or name the act; a list's lines if its first one does."""
+def _proposed_lines(found: Sequence[Sentence], acts: Sequence[str]) -> str:
+    """The lines that ask or name an act; a list's lines if its first one does."""
     out: list[str] = []
     for sentence in found:
-        about = ["?" in line or Turn(line).names_act(consent.act) for line in sentence.lines]
+        about = ["?" in line or Turn(line).names_act(acts) for line in sentence.lines]
         out += [line for line, own in zip(sentence.lines, about, strict=True) if own or about[0]]
     return "\n".join(out)
 
@@ -108,11 +119,22 @@ def says_act(
     words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence], asking: Sequence[Sentence]
 ) -> bool:
     """Tell whether a turn proposes the act that the consent is about, and says what it would do."""
+    if _elsewhere(words, consent, talk):
+        return False
     if consent.act and _another_act(words, consent, talk, found, asking):
         return False
     facts = [fact for one in talk.role.consents for fact in one.mentions]
     says = any(sentence.acts or sentence.confirms_act for sentence in asking)
     return says or words.names_act(consent.act) or words.says_act(facts)
+
+
+def _elsewhere(words: Turn, consent: Consent, talk: Talk) -> bool:
+    """Tell whether a turn names values of other conditions only; one that demands facts has to
+    find them anyway.
+    """
+    named = named_in(words.text)
+    own = consent.mentions or named & values_of(consent)
+    return not own and any(named & values_of(one) for one in talk.unsettled)
 
 
 def names_fact(sentence: Sentence, consent: Consent | None) -> bool:
@@ -140,10 +162,9 @@ def _another_act(
     own, asked = talk.own_acts, Turn("\n".join(sentence.text for sentence in asking))
     turns = [(sentence, Turn(sentence.text)) for sentence in found]
     meant = [turn for sentence, turn in turns if sentence in asking or turn.intended]
-    things = values_of(consent)
-    near = Turn("\n".join(line for line in words.text.splitlines() if things & named_in(line)))
-    names = consent.mentions
-    if any(turn.another_act(own, consent.act, names) for turn in (*meant, near)):
+    names, near = consent.mentions, _near(words, consent, talk)
+    said = [(near, consent.act), *((turn, own) for turn in meant)]
+    if any(turn.another_act(acts, consent.act, names) for turn, acts in said):
         return True
     if words.names_act(consent.act):
         return False

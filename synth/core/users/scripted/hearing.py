@@ -102,7 +102,9 @@ _THOUGHT = re.compile(
 _ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
 _END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
 _TITLE = re.compile(r"\b(dr|mr|mrs|ms|e\.g|i\.e|incl)\.")
-_TWO = re.compile(rf",? (?:and|or) (?={_WH}|(?:may|shall) i\b|let me know\b)(?=.*\?)")
+_TWO = re.compile(
+    rf",? (?:and|or) (?=(?P<two>{_WH}|(?:may|shall) i\b|let me know\b)|(?:is|are|do|can)\b)(?=.*\?)"
+)
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,12 @@ class Sentence:
     @cached_property
     def open(self) -> bool:
         """It leaves to the user what to do: "How would you like to proceed?"."""
-        asks = self.marked or any(map(_REQUEST.search, self.parts))
-        return asks and bool(_OPEN.search(self.text))
+        return (self.marked or self.requests) and bool(_OPEN.search(self.text))
+
+    @cached_property
+    def requests(self) -> bool:
+        """It requests something: "Let me know which one"."""
+        return any(map(_REQUEST.search, self.parts))
 
     @cached_property
     def closing(self) -> bool:
@@ -156,8 +162,8 @@ class Sentence:
     @cached_property
     def for_information(self) -> bool:
         """It asks to be told something."""
-        asks = self.led or any(map(_REQUEST.search, self.parts))
-        return asks and not self.open and (self.led or not (self.acts or self.for_confirmation))
+        asks = self.requests and not (self.acts or self.for_confirmation)
+        return (self.led or asks) and not self.open
 
     @cached_property
     def for_agreement(self) -> bool:
@@ -173,13 +179,7 @@ class Sentence:
 
     @cached_property
     def asks(self) -> bool:
-        return (
-            self.marked
-            or self.open
-            or self.for_information
-            or self.for_confirmation
-            or self.for_agreement
-        )
+        return self.marked or self.requests or self.for_confirmation or self.for_agreement
 
     @cached_property
     def of_fact(self) -> bool:
@@ -241,9 +241,9 @@ def _sentences(text: str) -> list[Sentence]:
 def _questions(sentence: str) -> list[str]:
     """Return a sentence, or its two questions: "May I go ahead, and what is your name?"."""
     if found := _TWO.search(sentence):
-        first = Sentence((f"{sentence[: found.start()]}?",))
-        if not _CLOSING.search(first.text):
-            return [first.text, sentence[found.end() :]]
+        first, second = f"{sentence[: found.start()]}?", sentence[found.end() :]
+        if not _CLOSING.search(first) and (found["two"] or _CLOSING.search(second)):
+            return [first, second]
     return [sentence]
 
 

@@ -326,12 +326,16 @@ class Turn:
         return any(words not in known for words in found)
 
     def unclear(
-        self, facts: Sequence[str], forms: Mapping[str, Sequence[str]] = NO_FORMS
+        self,
+        facts: Sequence[str],
+        forms: Mapping[str, Sequence[str]] = NO_FORMS,
+        beside: Sequence[str] = (),
     ) -> list[str]:
         """Return the facts that the turn does not state cleanly; each fact may rely on the others'
-        values. The user's times a day are added if the turn states others.
+        values, and on facts ``beside`` them. The user's times a day are added if the turn states
+        others.
         """
-        known = _known([self._earlier, *facts])
+        known = _known([self._earlier, *facts, *beside])
         wrong = [
             fact
             for fact in facts

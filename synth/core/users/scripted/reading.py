@@ -125,8 +125,7 @@ class Reading:
         put_off = sentence.put_off or (self.refused and named and not sentence.marked)
         if put_off and not self._wants_yes(sentence):
             return not self._talk.answered.issuperset(named)
-        marked = sentence.marked and not self.refused
-        looks = sentence.for_confirmation and not (marked or sentence.confirms_act)
+        looks = sentence.for_confirmation and not (sentence.marked or sentence.confirms_act)
         return not looks or bool(named) or names_matter(sentence, self.consent)
 
     def _wants_yes(self, sentence: Sentence) -> bool:

@@ -16,54 +16,26 @@ from itertools import pairwise
 from synth.core.language.wording import Token, fold, spans, stem, texts, tokens
 from synth.user import Topic
 
-_USUAL = (
-    ("dob", "date of birth", "birth date", "birthdate", "birthday", "born", "year of birth"),
-    ("email", "e-mail", "mail address", "email address"),
-    ("phone", "telephone", "phone number", "mobile", "cell", "contact number"),
-    ("zip", "zip code", "zipcode", "postcode", "postal code"),
-    (
-        *(
-            "reason",
-            "cause",
-            "why",
-            "mistake",
-            "what happened",
-            "what went wrong",
-            "what is wrong",
-            "what was wrong",
-        ),
-        *("what is the problem", "what was the problem", "what is the issue", "what was the issue"),
-    ),
-    ("reaction", "react", "side effect"),
-    ("color", "colour"),
-    (
-        "quantity",
-        "how many",
-        "all of them",
-        "only some",
-        "some of them",
-        "one or several",
-        "one or more",
-    ),
-    (
-        "address",
-        "where should",
-        "where would",
-        "where to",
-        "where do",
-        "deliver to",
-        "delivered to",
-        "ship to",
-        "sent to",
-    ),
-    ("order number", "order no", "order id", "order nr"),
-    ("opened", "unopened", "unsealed", "unpack", "still sealed"),
-    ("who", "whose", "whom"),
-    ("budget", "how much", "price limit", "price range"),
-    ("name", "full name", "who am i speaking", "who is this"),
-    ("payment method", "payment", "pay", "refunded to", "refund go"),
-)
-"""Names of common things that people ask for; the first of a row or any other stands for all."""
+_USUAL = """\
+dob, date of birth, birth date, birthdate, birthday, born, year of birth
+email, e-mail, mail address, email address
+phone, telephone, phone number, mobile, cell, contact number
+zip, zip code, zipcode, postcode, postal code
+reason, cause, why, mistake, what happened, what went wrong, what is wrong, what was wrong, \
+what is the problem, what was the problem, what is the issue, what was the issue
+reaction, react, side effect
+color, colour
+quantity, how many, all of them, only some, some of them, one or several, one or more
+address, where should, where would, where to, where do, deliver to, delivered to, ship to, \
+sent to
+order number, order no, order id, order nr
+opened, unopened, unsealed, unpack, still sealed
+who, whose, whom
+budget, how much, price limit, price range
+name, full name, who am i speaking, who is this
+payment method, payment, pay, refunded to, refund go
+"""
+"""Names of common things that people ask for; any name of a line stands for all."""
 
 _EXAMPLES = re.compile(r"\b(?:e\.g\b|eg\b|for (?:example|instance)\b|such as\b|like:)[^)?!\n]*")
 _HOW_MANY = re.compile(r"\bhow (?:many|much|often|long|soon)\b")
@@ -101,7 +73,7 @@ def _words_of(name: str, words: tuple[str, ...]) -> Sequence[Sequence[str]]:
 @lru_cache(maxsize=1)
 def _usual() -> Sequence[Sequence[tuple[str, ...]]]:
     """Return the stems of :data:`_USUAL`."""
-    return tuple(tuple(_stems(word) for word in row) for row in _USUAL)
+    return tuple(tuple(map(_stems, row.split(", "))) for row in _USUAL.splitlines())
 
 
 def about(sentence: str, knows: Mapping[str, Topic], *, asked: bool = True) -> list[str]:

@@ -18,9 +18,8 @@ that fits:
 4. A question about nothing that the user knows is answered so. After ``PATIENCE`` consecutive turns
    that brought the agent nothing, the next one ends the conversation; so does the turn after
    ``LONG_PATIENCE`` that only announced work or asked for a yes without need.
-5. A turn that asks nothing (see :mod:`synth.core.users.scripted.hearing`) ends the conversation if
-it
-   reports or refuses and no part of the request is open; one that announces work does not.
+5. A turn that asks nothing (see :mod:`synth.core.users.scripted.hearing`) ends the conversation
+   if it reports or refuses and no part of the request is open; one that announces work does not.
 
 A follow-up (``then``) comes in the place of a yes, of the end, or once something is refused; a
 fresh one begins the conversation anew. Text between a model's reasoning tags is not read, nor a

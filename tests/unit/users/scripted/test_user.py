@@ -134,7 +134,7 @@ WARD_TURNS: list[tuple[str, list[str], str]] = [
     ("Prednisone 5 mg has been started for Anna Meier, born 1980-05-03.", [], END),
     ("Done. Is there anything else I can help you with?", [], END),
     (("I can't order prednisone because of her diabetes. Please let me know if you have any other questions!"), [], END),
-    ("I can't find an order SO-99999. Could you check the number?", [], END),
+    ("I can't find an order SO-99999. Could you check the number?", [], CORRECT),
     ("I cannot do that myself. I'll get back to you once I know more.", [], END),
     (("All set! Feel free to reach out if you need anything. What else can I do for you today?"), [], END),
     ("Noted. Do you have any further questions about the order?", [], END),
