@@ -18,6 +18,9 @@ from synth.ext.authoring.snapshot import Value
 SHIFT = 900
 """The most days by which a day of birth is moved."""
 
+NONE = frozenset({None, ""})
+"""What stands in a column for no value."""
+
 _TRIES = 200
 
 
@@ -42,11 +45,11 @@ class MadeUp:
     _used: set[str] = field(default_factory=set[str])
 
     def learn(self, column: str, real: Sequence[Value], *, distinct: bool) -> None:
-        """Make up values for the column's values that have none yet.
+        """Make up values for the column's values that have none yet; an empty text stays empty.
 
         ``distinct`` tells that two values of the column are never the same. A number stays one.
         """
-        fresh = [v for v in dict.fromkeys(real) if v is not None and str(v) not in self.values]
+        fresh = [v for v in dict.fromkeys(real) if v not in NONE and str(v) not in self.values]
         taken = self._used | {str(value).casefold() for value in real}
         numbers = any(not isinstance(value, str) for value in fresh)
         provider = None if numbers else self._provider(snake(column), [*map(str, fresh)])

@@ -13,7 +13,7 @@ from synth.core.foundation.suggestions import hint, nearest
 from synth.core.personal.formats import personal_spans
 from synth.core.personal.guess import guess_columns, is_of_things, names_somebody
 from synth.errors import OperatorError
-from synth.ext.authoring.made_up import MadeUp, same_form
+from synth.ext.authoring.made_up import NONE, MadeUp, same_form
 from synth.ext.authoring.names import snake
 from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable, Rows, Value
@@ -232,7 +232,7 @@ def _replace(
         made[kind].learn(column, values, distinct=_is_distinct(by_name[table], column))
     for (table, column), kind in masked.items():
         for row in rows.by_table[table]:
-            if row[column] is not None:
+            if row[column] not in NONE:
                 row[column] = made[kind].values[str(row[column])]
     known = RealValues(draw)
     for kind, one in made.items():

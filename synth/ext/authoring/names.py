@@ -215,6 +215,7 @@ _SHORT = {
     "curr": "currency",
     "tel": "telephone",
     "dt": "date",
+    "hist": "history",
     "ts": "time",
     "min": "minimum",
     "max": "maximum",

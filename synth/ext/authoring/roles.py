@@ -311,9 +311,8 @@ _RULES = (
 
 _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
-    r"|alembic_version"
-    r"|django_\w+|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?"
-    r"|cache(?:_\w+)?|oauth\w*"
+    r"|alembic_version|django_(?:admin_log|content_type|migrations|session|site)"
+    r"|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?|cache(?:_\w+)?|oauth\w*"
     r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+"
     r"|update_?log)$"
 )
@@ -363,7 +362,7 @@ def with_roles(table: TableShape, given: Mapping[str, Role] | None = None) -> Ta
     given = given or {}
     columns = tuple(_with_role(table, column, given.get(column.name)) for column in table.columns)
     shaped = replace(table, columns=columns)
-    is_past = "histor" in spelled(table.name)  # what was has no name
+    is_past = "histor" in noun_of(table.name).one  # what was has no name
     return replace(shaped, handle=() if is_past else _handle(shaped))
 
 

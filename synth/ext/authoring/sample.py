@@ -24,6 +24,11 @@ from synth.ext.authoring.stored import stored
 ALL_ROWS = 1_000_000_000
 """More rows than a sample takes."""
 
+FEWEST, PARTS = 30, 16
+"""The rows that a table may have in any case, as fewer make no families, unless they are more than
+this part of all.
+"""
+
 MOST_PARENTS = 500
 """The most parents by which children are chosen."""
 
@@ -75,9 +80,9 @@ def _count(db: Connection, table: LiveTable) -> int:
 
 def _share(counts: Sequence[int], most: int) -> int:
     """The rows that each table may have, so that small tables leave their rest to large ones."""
-    share, left = 0, most
+    share, left, least = 0, most, max(1, min(FEWEST, most // PARTS))
     for index, count in enumerate(ordered := sorted(counts)):
-        share = max(1, left // (len(ordered) - index))
+        share = max(least, left // (len(ordered) - index))
         left -= min(count, share)
     return share
 

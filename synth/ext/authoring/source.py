@@ -26,7 +26,7 @@ from envs.unreadable import unreadable
 from synth.errors import OperatorError
 from synth.ext.authoring.fitting_rows import fit
 from synth.ext.authoring.inferred_keys import InferredKey, infer_keys, with_inferred
-from synth.ext.authoring.invented_rows import invent
+from synth.ext.authoring.invented_rows import LEAST, invent
 from synth.ext.authoring.live_tables import LiveDatabase, parents_first, read_database
 from synth.ext.authoring.mask import Decision, MaskedSample, mask, personal_kinds
 from synth.ext.authoring.reflect import reflect
@@ -221,14 +221,14 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
 
 def _lacks_rows(rows: Rows, wanted: int, *, masked: bool) -> bool:
     """True if rows are to be made up. A script has less than half of those ``wanted``, or half of
-    its tables have none. In a live database (``masked``) two thirds of the tables have none, or
-    half of them and it has fewer rows than wanted.
+    its tables have too few for families. In a live database (``masked``) two thirds of the tables
+    have too few, or half of them and it has fewer rows than wanted.
     """
     sizes = [len(of) for of in rows.by_table.values()]
-    count, empty = sum(sizes), sizes.count(0) / len(sizes)
+    count, few = sum(sizes), sum(size < LEAST for size in sizes) / len(sizes)
     if masked:
-        return empty >= 2 / 3 or (empty >= 1 / 2 and count < wanted)
-    return empty >= 1 / 2 or 2 * count < wanted
+        return few >= 2 / 3 or (few >= 1 / 2 and count < wanted)
+    return few >= 1 / 2 or 2 * count < wanted
 
 
 def _inferred(engine: Engine, tables: Sequence[LiveTable], part: Extract) -> list[InferredKey]:

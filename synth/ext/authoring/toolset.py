@@ -152,7 +152,7 @@ def is_append_only(table: str) -> bool:
 
 
 _LOGS = re.compile(
-    r"(?:^|_)(?:histor(?:y|ies)|logs?|audits?|archives?|journal|events?|revisions?)$"
+    r"(?:^|_)(?:hist(?:or(?:y|ies))?|logs?|audits?|archives?|journal|events?|revisions?)$"
 )
 
 

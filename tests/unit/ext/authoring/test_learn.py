@@ -140,15 +140,11 @@ def test_rows_refer_in_a_circle_and_to_themselves(tmp_path: Path):
 
 
 def test_a_script_is_divided_into_schema_and_rows():
-    schema, seed = separate(
-        [
-            (
-                "-- People.\nCREATE TABLE p (a TEXT); -- a note\nINSERT INTO p VALUES ('x;y');\n"
-                "CREATE INDEX i ON p (a);\nWITH n AS (SELECT 1) INSERT INTO p SELECT 'z' FROM n;"
-            ),
-            "UPDATE p SET a = 'w' WHERE a = 'z'",
-        ]
+    first = (
+        "-- People.\nCREATE TABLE p (a TEXT); -- a note\nINSERT INTO p VALUES ('x;y');\n"
+        "CREATE INDEX i ON p (a);\nWITH n AS (SELECT 1) INSERT INTO p SELECT 'z' FROM n;"
     )
+    schema, seed = separate([first, "UPDATE p SET a = 'w' WHERE a = 'z'"])
     assert schema == "-- People.\nCREATE TABLE p (a TEXT); -- a note\nCREATE INDEX i ON p (a);\n"
     assert seed == (
         "INSERT INTO p VALUES ('x;y');\nWITH n AS (SELECT 1) INSERT INTO p SELECT 'z' FROM n;\n"

@@ -124,12 +124,10 @@ def test_a_kept_column_that_is_named_like_a_person_is_to_be_looked_at(tmp_path: 
 def test_masked_rows_refer_to_each_other_and_stay_different(url: str) -> None:
     with source_of(url).engine.connect() as db:
         assert db.exec_driver_sql("PRAGMA foreign_key_check").fetchall() == []
-        same = db.exec_driver_sql(
-            "SELECT COUNT(*) FROM payments JOIN parties USING (login) WHERE payer_name = holder"
-        ).scalar_one()
-        different = db.exec_driver_sql(
-            "SELECT COUNT(DISTINCT login), COUNT(DISTINCT mail_addr) FROM parties"
-        ).one()
+        joined = "FROM payments JOIN parties USING (login) WHERE payer_name = holder"
+        same = db.exec_driver_sql(f"SELECT COUNT(*) {joined}").scalar_one()
+        counts = "COUNT(DISTINCT login), COUNT(DISTINCT mail_addr)"
+        different = db.exec_driver_sql(f"SELECT {counts} FROM parties").one()
     assert (same, *different) == (COUNT, COUNT, COUNT)
 
 
@@ -145,10 +143,8 @@ def test_a_column_is_masked_on_demand(url: str) -> None:
 def test_numbers_days_and_unique_columns_are_masked_on_demand(tmp_path: Path) -> None:
     rows = [(7 * n, f"2024-03-{n + 1:02}", n % 10, chr(65 + n)) for n in range(1, 26)]
     with sqlite3.connect(tmp_path / "live.db") as db:
-        db.execute(
-            "CREATE TABLE t (id INTEGER PRIMARY KEY, day DATE NOT NULL, n INTEGER NOT NULL,"
-            " code TEXT NOT NULL UNIQUE)"
-        )
+        rest = "day DATE NOT NULL, n INTEGER NOT NULL, code TEXT NOT NULL UNIQUE"
+        db.execute(f"CREATE TABLE t (id INTEGER PRIMARY KEY, {rest})")
         values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
         db.execute(f"INSERT INTO t VALUES {values}")
     db.close()
@@ -166,10 +162,7 @@ def test_numbers_days_and_unique_columns_are_masked_on_demand(tmp_path: Path) ->
     ("part", "message"),
     [
         ({"mask": ["parties.hodler"]}, "--mask-column parties.hodler: no such column; did you"),
-        (
-            {"mask": ["parties.place=adress"]},
-            "the kind is one of name, email.*did you mean address",
-        ),
+        ({"mask": ["parties.place=adress"]}, "is one of name, email.*did you mean address"),
         ({"mask": ["payments.state"]}, "its values are a fixed set"),
         ({"mask": ["parties.tel"], "keep": ["parties.tel"]}, "both name parties.tel"),
     ],
@@ -211,12 +204,10 @@ def test_known_values_are_found_in_texts(text: str, prose: bool, clean: str) -> 
 
 
 def test_an_address_that_no_column_knows_does_not_stay_in_a_text() -> None:
-    known = RealValues(random.Random(1))
-    clean = known.replaced("mail zoe.q@clinic.org or call +49 30 901820 77", prose=True)
-    assert clean.startswith("mail ")
-    assert clean.partition(" or ")[0].endswith("@example.org")
-    assert "clinic" not in clean
-    assert "901820" not in clean
+    text = "mail zoe.q@clinic.org or call +49 30 901820 77"
+    clean = RealValues(random.Random(1)).replaced(text, prose=True)
+    assert re.match(r"mail \S+@example\.org or ", clean)
+    assert not re.search("clinic|901820", clean)
 
 
 def test_a_name_of_one_word_stays_one_in_a_column_of_any_name() -> None:

@@ -126,17 +126,15 @@ def test_every_draft_proves_itself(source: Source):
 
 
 def test_a_check_that_rows_break_is_named(tmp_path: Path):
-    file = tmp_path / "live.db"
-    engine = sqlalchemy.create_engine(f"sqlite:///{file}")
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'live.db'}")
     with engine.begin() as db:
         db.exec_driver_sql("CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER CHECK (b < 5))")
         db.exec_driver_sql("PRAGMA ignore_check_constraints = ON")
         db.exec_driver_sql("INSERT INTO t VALUES (1, 9), (2, 3)")
     engine.dispose()
-    source = from_url(f"sqlite:///{file}", Extract(), secret=False)
+    source = from_url(str(engine.url), Extract(), secret=False)
     assert "CHECK" not in source.schema
-    names = [entry.name for entry in source.ledger.entries]
-    assert names == ["t: b < 5"]
+    assert [entry.name for entry in source.ledger.entries] == ["t: b < 5"]
 
 
 def test_a_bound_that_is_not_reached_is_kept_for_numbers(tmp_path: Path):

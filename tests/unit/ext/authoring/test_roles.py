@@ -145,9 +145,8 @@ def test_a_mistake_in_the_file_is_named(text: str, message: str):
 
 
 def test_plumbing_is_known_by_name():
-    assert is_plumbing("schema_migrations")
-    assert is_plumbing("active_storage_blobs")
-    assert not is_plumbing("migrations_of_birds")
+    assert all(map(is_plumbing, ("schema_migrations", "active_storage_blobs", "django_session")))
+    assert not any(map(is_plumbing, ("migrations_of_birds", "django_ledger_invoice")))
 
 
 def test_a_natural_key_is_told_and_new_values_look_like_the_column(tmp_path: Path):
