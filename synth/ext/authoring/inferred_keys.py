@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +27,9 @@ _PERSON = re.compile(
 
 SEVERAL = 4
 """The fewest different texts that say by themselves to what they refer."""
+
+ALIKE = 2
+"""The fewest tables whose columns of one name say to what others of this name refer."""
 
 MOST = 10_000
 """The most different texts of a column that are compared."""
@@ -63,18 +67,76 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
     out = list[InferredKey]()
     with engine.connect() as db:
         for table in tables:
-            bound = {column for columns, _, _ in table.links for column in columns}
             own = table.key if len(table.key) == 1 else ()
-            for column in table.columns:
-                target, whole = _named(column.name, table, nouns)
-                if column.name in {*bound, *own}:
-                    continue
-                if target is None:
-                    found = texts.held(db, table, column)
+            for column in _free(table):
+                if column.name in own:
+                    target, whole = _general(table, column, nouns), True
                 else:
+                    target, whole = _named(column.name, table, nouns)
+                if target is not None:
                     found = _held(db, table, column, target, whole=whole)
+                else:
+                    found = texts.held(db, table, column) if column.name not in own else None
                 out += [found] if found and (whole or found.values) else []
+        out += _alike(db, tables, out)
     return out
+
+
+def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:
+    """The columns that refer to nothing yet."""
+    bound = {column for columns, _, _ in table.links for column in columns}
+    bound |= {one.column for one in found if one.table == table.name}
+    return [column for column in table.columns if column.name not in bound]
+
+
+def _general(
+    table: LiveTable, column: LiveColumn, nouns: Mapping[str, LiveTable]
+) -> LiveTable | None:
+    """The table of the more general thing, to which a key refers that is called after neither: a
+    tool alert is an alert, ``message_ident`` refers to its ``ident``.
+    """
+    words, name = spelled(table.name).split("_"), spelled(column.name)
+    for start in range(1, len(words)):
+        target = nouns.get("_".join(words[start:]))
+        if target is not None and target is not table:
+            head, ends, _ = name.rpartition(f"_{spelled(target.key[0])}")
+            return target if ends and head not in words else None
+    return None
+
+
+def _alike(
+    db: Connection, tables: Sequence[LiveTable], found: Sequence[InferredKey]
+) -> Iterator[InferredKey]:
+    """The keys of columns whose names columns of several tables have, all of which refer to one
+    place; not where a type in the key says to what the row refers.
+    """
+    places = _places(tables, found)
+    for table in tables:
+        typed = any(spelled(one).rpartition("_")[2] == "type" for one in table.key)
+        for column in [] if typed else _free(table, found):
+            target, name = places.get(column.name, (table, ""))
+            key = _held(db, table, column, target, whole=True) if target is not table else None
+            if key and key.key == name:
+                yield key
+
+
+def _places(
+    tables: Sequence[LiveTable], found: Sequence[InferredKey]
+) -> dict[str, tuple[LiveTable, str]]:
+    """The place to which all columns of a name refer, by names that several tables have."""
+    places = defaultdict[str, list[tuple[str, str]]](list)
+    for table in tables:
+        for columns, target, there in table.links:
+            if len(columns) == 1 and target != table.name:
+                places[columns[0]].append((target, there[0]))
+    for one in found:
+        places[one.column].append((one.target, one.key))
+    named = {table.name: table for table in tables}
+    return {
+        column: (named[known[0][0]], known[0][1])
+        for column, known in places.items()
+        if len(known) >= ALIKE and len({*known}) == 1
+    }
 
 
 def _named(

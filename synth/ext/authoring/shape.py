@@ -74,7 +74,7 @@ _AMOUNT = re.compile(
 )
 """Words for an amount of money."""
 
-_NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
+NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
 
 _OF_ANY_KIND = frozenset({"key", "link", "audit", "other"})
 
@@ -194,7 +194,7 @@ class ColumnShape:
 
     def called(self, noun: str, value: str) -> str:
         """The words for a row by a name that may be none yet: "album called {album}"."""
-        named = self.role == "person" or {self.words.rpartition(" ")[2]} & {*_NAMES, *noun.split()}
+        named = self.role == "person" or {self.words.rpartition(" ")[2]} & {*NAMES, *noun.split()}
         return f"{noun} {'called' if named else f'with the {self.words}'} {value}"
 
     def most(self, noun: str, whose: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import Connection, Inspector, TableClause, column, func, select, table, text
@@ -20,7 +21,8 @@ from sqlalchemy.engine.interfaces import (
 from envs.ledger import Ledger
 from synth.ext.authoring.catalog import Relation
 from synth.ext.authoring.checks import ColumnRules, condition, default, read_checks
-from synth.ext.authoring.names import quoted
+from synth.ext.authoring.names import quoted, spelled
+from synth.ext.authoring.shape import NAMES
 from synth.ext.authoring.snapshot import ForeignKey, LiveColumn, LiveTable
 from synth.ext.authoring.stored import IN_HEXADECIMAL, Hexadecimal, Stored, Written
 
@@ -118,23 +120,39 @@ class TableReader:
         source: TableClause,
     ) -> tuple[str, ...]:
         """The number called ``id``, if each row has its own, else the shortest unique rule over
-        columns that are never null, as the key.
+        columns that are never null, as the key; else the beginning of an index that has a name in
+        it, and by which no two rows are the same.
         """
         empty = {column.name for column in columns if column.nullable}
-        fitting = [one for one in uniques if empty.isdisjoint(one)]
-        why = "a unique rule over columns that are never null"
-        key = min(fitting, key=len, default=())
-        numbers = (c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER"))
-        for name in (one for one in numbers if one not in self.bound):
-            own = source.c[name]
-            count = select(func.count(), func.count(own.distinct())).select_from(source)
-            rows, values = self.db.execute(count).one()
-            if rows == values:
-                key, why = (name,), "a number called id, of which each row has its own"
-        if key:
-            self.ledger.found("primary key")
-            self.ledger.change("primary key", f"{self.name} ({', '.join(key)})", why)
-        return key
+        whole = [(one, "a unique rule over columns that are never null") for one in uniques]
+        fitting = [one for one in whole if empty.isdisjoint(one[0])]
+        fitting.sort(key=lambda one: len(one[0]))
+        numbers = [c.name for c in columns if (c.name.lower(), c.type) == ("id", "INTEGER")]
+        own = "a number called id, of which each row has its own"
+        found = [((name,), own) for name in numbers if name not in self.bound]
+        named = "an index of which each row has its own values"
+        looked = [(one, named) for one in self._named_indexes(empty)]
+        for key, why in [*found, *fitting, *looked]:
+            if (key, why) in fitting or self._tells_apart(key, source):
+                self.ledger.found("primary key")
+                self.ledger.change("primary key", f"{self.name} ({', '.join(key)})", why)
+                return key
+        return ()
+
+    def _named_indexes(self, empty: Container[str]) -> Iterator[tuple[str, ...]]:
+        """The columns of each index up to the first that may be null, if one of them is a name."""
+        for index in self.inspector.get_indexes(**self.where):
+            whole = map(str, index["column_names"])  # an expression is called None
+            columns = tuple(takewhile(lambda one: one in self.names and one not in empty, whole))
+            if {spelled(one) for one in columns} & NAMES:
+                yield columns
+
+    def _tells_apart(self, key: Sequence[str], source: TableClause) -> bool:
+        """True for columns in which no two rows are the same."""
+        apart = select(*(source.c[name] for name in key)).distinct().subquery()
+        counts = [select(func.count()).select_from(one) for one in (source, apart)]
+        rows, values = (self.db.execute(count).scalar_one() for count in counts)
+        return rows == values
 
     def _has(self, columns: Sequence[str | None]) -> bool:
         return set(columns) <= set(self.names)
