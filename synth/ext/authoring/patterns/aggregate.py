@@ -90,11 +90,16 @@ class Children:
         where = f"{quoted(self.link.column)} = :{key}{more}"
         return f"SELECT {select} FROM {quoted(self.table.name)} WHERE {where}"
 
+    def known(self, *columns: ColumnShape) -> list[str]:
+        """Conditions that no row is without a value of these columns."""
+        own = [f"c.{quoted(column.name)}" for column in columns if column.nulls]
+        return [f"NOT EXISTS (SELECT 1 {self.source} AND {one} IS NULL)" for one in own]
+
     def first_by(self) -> ColumnShape | None:
         """A column by which rows have a first: a number, else a moment."""
         sorts = map(self.table.column, self.tools.sorts)
         columns = sorted(sorts, key=lambda column: column.role == "moment")
-        fitting = (c for c in columns if c.distinct > 2 and not c.nulls and is_sayable(c.words))
+        fitting = (c for c in columns if c.distinct > 2 and is_sayable(c.words))
         return next(fitting, None)
 
     def first(self, by: ColumnShape) -> str:
@@ -104,12 +109,13 @@ class Children:
 
 
 def families_of(sketch: Sketch) -> list[Children]:
-    """Parents that a person can name, with a child and its link."""
+    """Parents that a person can name, with a child of which they may have several, and its link."""
     found = [
         Children(sketch.tools[child.name], Named(sketch.tools[parent.name], "p"), link)
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
         if child.column(link.column).distinct
+        and (link.column,) not in child.distinct_sets
         and not child.is_join
         and is_sayable(child.noun.words)
         and nameable(sketch.tools[parent.name])
@@ -160,12 +166,11 @@ def _list(rows: Children) -> Draft | None:
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
     asked = rows.words if rows.noun.words.endswith(shown[1]) else f"{names} of the {rows.words}"
-    unnamed = f"NOT EXISTS (SELECT 1 {rows.source} AND c.{quoted(column.name)} IS NULL)"
     return family(
         "list_children",
         f"{rows.named(many)}{rows.suffix}",
         f"List the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
-        rows.ground([unnamed] if column.nulls else (), least=2),
+        rows.ground(rows.known(column), least=2),
         [
             f"What are the {asked}?",
             f"Please list the {rows.words}; the {names} will do.",
@@ -233,7 +238,7 @@ def _count(rows: Children) -> Draft | None:
 
 def _sum(rows: Children) -> Draft | None:
     columns = [rows.table.column(name) for name in rows.tools.totals]
-    column = next((c for c in columns if c.distinct > 1 and not c.nulls), None)
+    column = next((c for c in columns if c.distinct > 1), None)
     if column is None:
         return None
     total, verb = f"total_{column.parameter}", be(column.words)
@@ -243,7 +248,7 @@ def _sum(rows: Children) -> Draft | None:
         "sum_children",
         rows.named(rows.noun.many, column.parameter),
         f"Add up the {column.words} of the {rows.noun.plural_words} of a row.",
-        rows.ground(),
+        rows.ground(rows.known(column)),
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
             *rows.listed({total: f"$.total_{column.label}"}, {}),
@@ -274,7 +279,7 @@ def _greatest(rows: Children) -> Draft | None:
         "greatest_child",
         rows.named(noun.one, by.parameter),
         f"Sort the {noun.plural_words} of one {rows.parent.table.noun.words} by {by.words}.",
-        rows.ground([f"(SELECT COUNT(*) {rows.first(by)}) = 1"], least=2),
+        rows.ground([f"(SELECT COUNT(*) {rows.first(by)}) = 1", *rows.known(by)], least=2),
         [
             f"{found}? I need {asked}.",
             f"Please find {f'out {found}' if which else f'the {first}'} and tell me {asked}.",

@@ -110,6 +110,8 @@ class Named:
         noun, table = self.table.noun.words, self.table
         if self.by_name:
             return f"the {noun} {self.value}"
+        if only := _owned(table):
+            return f"the {noun} of {only.words} {{{self.slot}}}"
         own, link = _parted(table) or (table.column(table.key[0]), None)
         owner = f" of {link.words} {{{self.slots[link.column]}}}" if link else ""
         number = f"{'number' if link else table.key_words} "
@@ -255,13 +257,17 @@ def _parted(table: TableShape) -> tuple[ColumnShape, Link] | None:
     return (own[0], links[0]) if len(own) == len(links) == 1 and len(table.key) == 2 else None
 
 
+def _owned(table: TableShape) -> Link | None:
+    """The link that is the key of a row, as another has one at most: the impact of alert 17."""
+    link = table.link_of(table.key[0]) if len(table.key) == 1 else None
+    return link if link and link.is_said and link.role != table.noun.one else None
+
+
 def nameable(tools: TableTools) -> bool:
     """True for a table whose rows a person can name, by a handle or by a key."""
     table = tools.table
-    whole = len(table.key) == 1 and table.link_of(table.key[0]) is None
-    whole = (whole or _parted(table) is not None) and all(
-        table.column(c).is_said for c in table.key
-    )
+    whole = len(table.key) == 1 and (table.link_of(table.key[0]) is None or _owned(table))
+    whole = bool(whole or _parted(table)) and all(table.column(c).is_said for c in table.key)
     said = tools.find is not None or whole
     fits = said and is_sayable(table.noun.words) and not table.is_join
     return bool(table.rows and tools.get) and fits

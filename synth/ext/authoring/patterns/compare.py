@@ -40,7 +40,7 @@ def _has_currencies(sketch: Sketch, table: TableShape, column: ColumnShape) -> b
 
 def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
     tools = sketch.tools[name]
-    if not nameable(tools) or len(tools.table.key) != 1:
+    if not nameable(tools) or len(tools.table.key) != 1 or tools.table.link_of(tools.table.key[0]):
         return None
     table, noun = tools.table, tools.table.noun
     one = Named(tools, "a", f"first_{noun.one}")

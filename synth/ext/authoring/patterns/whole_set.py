@@ -127,7 +127,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     ids = [(link.column, f"{found}_{link.role}") for link in links]
     saved = [*row.slots.items(), (key, found), *ids]
     save = {name: rows.table.column(one).label for one, name in saved}
-    one = f"(SELECT COUNT(*) {best}) = 1"
+    known = [f"(SELECT COUNT(*) {best}) = 1", *rows.known(by)]
     free = f"EXISTS (SELECT 1 {' AND '.join([best, *open_only(sketch, row)])})"
     owners = [sketch.tools[link.table] for link in links]
     return family(
@@ -135,7 +135,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
         rows.named(noun.one, column.parameter),
         f"Find the {by.most(noun.words, '')} and change it.",
         rows.ground(
-            [one, free, *open_only(sketch, rows.parent), *_none(rows, best, column, value)],
+            [*known, free, *open_only(sketch, rows.parent), *_none(rows, best, column, value)],
             f"{literal(value)} AS new_value",
             least=2,
         ),

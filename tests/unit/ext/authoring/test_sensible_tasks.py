@@ -19,8 +19,10 @@ CREATE TABLE doses (
   id INTEGER PRIMARY KEY,
   patient_id INTEGER NOT NULL REFERENCES patients (id),
   drug_concept_id INTEGER REFERENCES concepts (id),
-  note TEXT
+  note TEXT,
+  quantity INTEGER
 );
+CREATE TABLE reviews (dose_id INTEGER PRIMARY KEY REFERENCES doses (id), score INTEGER NOT NULL);
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -38,7 +40,8 @@ CREATE TABLE rooms (
 """
 ROWS = "".join(
     f"INSERT INTO patients VALUES ({n}, 'Patient {n}0');"
-    f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}');"
+    f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}', NULLIF({n}, 3));"
+    f"INSERT INTO reviews VALUES ({n}, {n});"
     f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3}, {n * 250});"
     f"INSERT INTO rooms VALUES ('!room{n}:x', {n}, 'Topic {n}');"
     for n in range(1, 13)
@@ -65,6 +68,14 @@ def grounds(made: NewWorld, family: str, slot: str) -> set[object]:
 
 def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):
     assert grounds(made, "move_dose_drug_concept", "new_drug_concept") == {"Aspirin", "Ibuprofen"}
+
+
+def test_what_another_has_one_of_is_named_by_it_and_sums_are_whole(made: NewWorld):
+    bodies = {draft.id: str(draft.body) for draft in made.drafts}
+    assert "set the score of the review of dose {review} to" in bodies["change_review_score"]
+    assert not [one for one in bodies if "dose_reviews" in one or one.startswith("compare_review")]
+    patients = grounds(made, "sum_children_patient_doses_quantity", "patient")
+    assert patients == {f"Patient {n}0" for n in range(1, 13)} - {"Patient 30"}
 
 
 def test_what_is_measured_or_counted_is_compared_and_not_set(made: NewWorld):
