@@ -67,10 +67,10 @@ _PROVIDERS = (
     (r"(?:^|_)(?:state|province)$", "state"),
     (r"country_?code|nation_code", "country_code"),
     (r"country", "country"),
+    (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"street|address", "street_address"),
     (r"zip|post_?code|postal", "postcode"),
     (r"phone|mobile|fax", "basic_phone_number"),
-    (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"host|domain", "hostname"),
     (r"(?:^|_)symbol$", "symbol"),
     (r"curr(?:ency)?(?:_|$)", "currency_code"),
@@ -302,8 +302,10 @@ class _Inventor:
             return Choice({value: max(1, 8 // (index + 1)) for index, value in pairs})
         if column.name in moments:
             return self._moment(column, moments)
-        if column.kind == "boolean" or (column.role == "flag" and column.kind == "integer"):
-            return Choice({0: 4, 1: 1})
+        if column.kind == "boolean" or (
+            column.role == "flag" and column.kind in {"integer", "text"}
+        ):
+            return Choice({"N": 4, "Y": 1} if column.kind == "text" else {0: 4, 1: 1})
         if column.kind in {"integer", "number"}:
             return self._number(table, column)
         return self._text(shape, column, longest or 255)

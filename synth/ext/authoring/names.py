@@ -112,6 +112,7 @@ def labels(columns: Iterable[str]) -> dict[str, str]:
 
 _WITH_PLURAL = {
     "staff_member": "staff personnel",
+    "{}_file": "media",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
     "{}_record": "software information data feedback traffic weather research maintenance history",
@@ -132,11 +133,18 @@ _DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.spl
 
 @cache
 def date_words(label: str, *, day: bool) -> str:
-    """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date."""
+    """A column of dates as a noun: ``paid_at`` is the paid time, ``starts`` the start date.
+
+    >>> [date_words(one, day=True) for one in ("date_draft", "date_sent", "date_from")]
+    ['draft date', 'date sent', 'date from']
+    """
     bare = re.sub(r"_(?:on|at)$", "", label)
     stem = " ".join(_DATE_WORD.get(word, word) for word in bare.split("_"))
     last = bare.rpartition("_")[2]
     plain = bare == label and last not in _DATE_WORD and not PARTICIPLE.search(last)
+    if bare.startswith("date_") and bare.count("_") == 1:
+        whole = PARTICIPLE.search(last) or last in PREPOSITIONS
+        return stem if whole else f"{_DATE_WORD.get(last, last)} date"
     if plain or bare.startswith("date_"):
         return stem
     return f"{stem} {'date' if day else 'time'}"
@@ -268,6 +276,10 @@ def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
     """Each column as words: its comment, if that is a noun that no other column has, else its name
     without a prefix that all columns share, or that repeats the ``noun`` of the row. ``columns``
     maps names to comments.
+
+    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_seats"]))
+    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_seats': \
+'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
     prefix, out = _shared_prefix([*columns]), dict[str, str]()
@@ -300,6 +312,8 @@ def _said(words: Sequence[str]) -> str:
         first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
+    elif words[0] == "num" and len(words) == 2:
+        first, last = ["number", "of"], _numbers(last)[1]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
         first = [first[0], "number", "of", *first[1:]]
     elif last in _UNITS and (first or last in _MEASURED):
@@ -330,14 +344,25 @@ def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     {'ab_user': 'user', 'ab_role': 'role', 'ab_key': 'key', 'task_log': 'task_log'}
     >>> [*bare_names({"order_order": [], "order_line": ["order_id"], "tax_line": []}).values()]
     ['order', 'order_line', 'tax_line']
+    >>> [*bare_names({f"{one}_model": [] for one in ("item", "unit", "bill", "sale")}).values()]
+    ['item', 'unit', 'bill', 'sale']
     """
-    names = {table: spelled(table) for table in tables}
+    names = _without_tail({table: spelled(table) for table in tables})
     said = {
         word for columns in tables.values() for one in columns for word in snake(one).split("_")
     }
     while cut := _cut(names, said):
         names |= cut
     return names
+
+
+def _without_tail(names: Mapping[str, str]) -> dict[str, str]:
+    """The names without a last word that most of them share, as it says nothing of one: `model`."""
+    tails = Counter(name.rpartition("_")[2] for name in names.values())
+    tail, count = max(tails.items(), key=lambda one: one[1], default=("", 0))
+    bare = {table: name.removesuffix(f"_{tail}") for table, name in names.items()}
+    most = count > 3 and 2 * count > len(names)
+    return bare if most and len({*bare.values()}) == len(bare) else dict(names)
 
 
 def _cut(names: Mapping[str, str], said: set[str]) -> dict[str, str]:
@@ -366,10 +391,15 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
     the ``queue record``. ``tables`` maps tables to their columns.
+
+    >>> [one.words for one in nouns({"circles": (), "circles_users": (), "sales_day": ()}).values()]
+    ['circle', 'circle user', 'sales day']
     """
-    out, taken = dict[str, Noun](), set[str]()
-    for table, bare in bare_names(tables).items():
-        noun, number = noun_of(bare), 1
+    out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
+    ones = {found.many: found.one for found in map(noun_of, names.values())}
+    for table, bare in names.items():
+        *heads, last = bare.split("_")
+        noun, number = noun_of("_".join([*(ones.get(head, head) for head in heads), last])), 1
         one = noun.one
         while {noun.one, noun.many} & taken:
             number += 1

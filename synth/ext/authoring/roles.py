@@ -312,6 +312,7 @@ _RULES = (
 _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
     r"|alembic_version|django_(?:admin_log|content_type|migrations|session|site)"
+    r"|auth_(?:\w+_)?permissions?"
     r"|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?|cache(?:_\w+)?|oauth\w*"
     r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+"
     r"|update_?log)$"

@@ -237,6 +237,8 @@ class Link:
 
         >>> Link("account_record_id", "accounts", "record_id").role
         'account'
+        >>> Link("account_model_id", "app_account_models", "id", "account").role
+        'account'
         """
         name, key = parameter(self.column), snake(self.target)
         if name == key and self.noun:
@@ -244,6 +246,8 @@ class Link:
         endings = (key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         role = next(filter(None, heads), name)
+        if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
+            return self.noun
         return f"{role}_{self.noun}" if role in _ADJECTIVES and self.noun else role
 
     @property

@@ -116,6 +116,7 @@ def families_of(sketch: Sketch) -> list[Children]:
         for child, link in sketch.shape.children(parent.name)
         if child.column(link.column).distinct
         and (link.column,) not in child.distinct_sets
+        and link.column in sketch.tools[child.name].filters
         and not child.is_join
         and is_sayable(child.noun.words)
         and nameable(sketch.tools[parent.name])

@@ -111,7 +111,8 @@ class Named:
         if self.by_name:
             return f"the {noun} {self.value}"
         if only := _owned(table):
-            return f"the {noun} of {only.words} {{{self.slot}}}"
+            number = "number " if table.column(only.column).kind == "integer" else ""
+            return f"the {noun} of {only.words} {number}{{{self.slot}}}"
         own, link = _parted(table) or (table.column(table.key[0]), None)
         owner = f" of {link.words} {{{self.slots[link.column]}}}" if link else ""
         number = f"{'number' if link else table.key_words} "

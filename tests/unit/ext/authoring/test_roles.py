@@ -145,8 +145,8 @@ def test_a_mistake_in_the_file_is_named(text: str, message: str):
 
 
 def test_plumbing_is_known_by_name():
-    assert all(map(is_plumbing, ("schema_migrations", "active_storage_blobs", "django_session")))
-    assert not any(map(is_plumbing, ("migrations_of_birds", "django_ledger_invoice")))
+    assert all(map(is_plumbing, ("schema_migrations", "active_storage_blobs", "auth_permission")))
+    assert not any(map(is_plumbing, ("migrations_of_birds", "django_ledger_item", "permits")))
 
 
 def test_a_natural_key_is_told_and_new_values_look_like_the_column(tmp_path: Path):

@@ -7,9 +7,13 @@ from contextlib import closing
 
 import pytest
 
+from synth.ext.authoring.patterns.aggregate import families_of
+from synth.ext.authoring.patterns.base import Sketch
 from synth.ext.authoring.source import from_files
+from synth.ext.authoring.toolset import FILTERS, tools_of
 from synth.ext.authoring.world import NewWorld, make_world
 
+SIX = ("author", "chair", "editor", "guest", "helper", "host")
 SCHEMA = """
 CREATE TABLE concepts (id INTEGER PRIMARY KEY, concept_name TEXT NOT NULL UNIQUE);
 INSERT INTO concepts VALUES (1, 'Aspirin'), (2, 'Ibuprofen'), (3, 'Blood pressure'),
@@ -23,27 +27,20 @@ CREATE TABLE doses (
   quantity INTEGER
 );
 CREATE TABLE reviews (dose_id INTEGER PRIMARY KEY REFERENCES doses (id), score INTEGER NOT NULL);
-CREATE TABLE files (
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,
-  patient_id INTEGER NOT NULL REFERENCES patients (id),
-  size INTEGER NOT NULL,
-  max_size INTEGER NOT NULL,
-  download_count INTEGER NOT NULL,
-  storage_cents INTEGER NOT NULL
-);
-CREATE TABLE rooms (
-  room_id TEXT PRIMARY KEY,
-  patient_id INTEGER NOT NULL REFERENCES patients (id),
-  topic TEXT NOT NULL
-);
-"""
+CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  patient_id INTEGER NOT NULL REFERENCES patients (id), size INTEGER NOT NULL,
+  max_size INTEGER NOT NULL, download_count INTEGER NOT NULL, storage_cents INTEGER NOT NULL);
+CREATE TABLE rooms (room_id TEXT PRIMARY KEY, topic TEXT NOT NULL,
+  patient_id INTEGER NOT NULL REFERENCES patients (id));
+CREATE TABLE talks (id INTEGER PRIMARY KEY, minutes INTEGER{});
+""".format("".join(f", {one}_id INTEGER REFERENCES patients" for one in SIX))
 ROWS = "".join(
     f"INSERT INTO patients VALUES ({n}, 'Patient {n}0');"
     f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}', NULLIF({n}, 3));"
     f"INSERT INTO reviews VALUES ({n}, {n});"
     f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3}, {n * 250});"
-    f"INSERT INTO rooms VALUES ('!room{n}:x', {n}, 'Topic {n}');"
+    f"INSERT INTO rooms VALUES ('!room{n}:x', 'Topic {n}', {n});"
+    f"INSERT INTO talks VALUES ({n}, {n}{', 1' * 6});"
     for n in range(1, 13)
 )
 
@@ -72,10 +69,15 @@ def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):
 
 def test_what_another_has_one_of_is_named_by_it_and_sums_are_whole(made: NewWorld):
     bodies = {draft.id: str(draft.body) for draft in made.drafts}
-    assert "set the score of the review of dose {review} to" in bodies["change_review_score"]
+    assert "set the score of the review of dose number {review} to" in bodies["change_review_score"]
     assert not [one for one in bodies if "dose_reviews" in one or one.startswith("compare_review")]
     patients = grounds(made, "sum_children_patient_doses_quantity", "patient")
     assert patients == {f"Patient {n}0" for n in range(1, 13)} - {"Patient 30"}
+
+
+def test_rows_are_listed_by_links_that_the_tool_filters_by(made: NewWorld):
+    found = families_of(Sketch(made.shape, tools_of(made.shape)))
+    assert len([one for one in found if one.table.name == "talks"]) == FILTERS
 
 
 def test_what_is_measured_or_counted_is_compared_and_not_set(made: NewWorld):

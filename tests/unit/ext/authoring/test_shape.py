@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.ext.authoring import names
+from synth.ext.authoring import names, shape
 from synth.ext.authoring.checks import read_checks
 from synth.ext.authoring.names import noun_of, parameter, quoted, snake
 from synth.ext.authoring.reflect import reflect
@@ -27,18 +27,11 @@ def media() -> Shape:
     return shape_of("media_shop")
 
 
-@pytest.mark.parametrize(
-    ("table", "handle"),
-    [
-        ("artists", ("name",)),
-        ("albums", ("title",)),
-        ("customers", ("first_name", "last_name")),
-        ("invoices", ()),
-        ("playlist_tracks", ()),
-    ],
-)
-def test_a_row_is_named_by_what_people_say(media: Shape, table: str, handle: tuple[str, ...]):
-    assert media.tables[table].handle == handle
+def test_a_row_is_named_by_what_people_say(media: Shape):
+    handles = {name: table.handle for name, table in media.tables.items()}
+    assert handles["artists"] == ("name",)
+    assert (handles["albums"], handles["customers"]) == (("title",), ("first_name", "last_name"))
+    assert handles["invoices"] == handles["playlist_tracks"] == ()
 
 
 def test_checks_become_choices_and_bounds(media: Shape):
@@ -59,12 +52,11 @@ def test_a_check_in_other_words_is_kept_as_text():
 
 
 def test_names_are_words_and_identifiers():
-    assert doctest.testmod(names).failed == 0
+    assert doctest.testmod(names).failed == doctest.testmod(shape).failed == 0
+    assert noun_of("media").many == "media_files"
     assert snake("AlbumId") == "album_id"
-    assert (noun_of("order_details").one, noun_of("order_details").many) == (
-        "order_detail",
-        "order_details",
-    )
+    details = noun_of("order_details")
+    assert (details.one, details.many) == ("order_detail", "order_details")
     assert (noun_of("Category").one, noun_of("Category").many) == ("category", "categories")
     assert noun_of("status").one == "status"
     assert parameter("class") == "class_value"
@@ -75,10 +67,10 @@ def test_names_are_words_and_identifiers():
 
 
 def test_traps_have_the_tools_that_make_sense():
-    shape = shape_of("traps")
-    tools = tools_of(shape)
+    traps = shape_of("traps")
+    tools = tools_of(traps)
     assert tools["log"].get is None
     assert tools["log"].update is None
     assert tools["stock_levels"].update == "update_stock_level"
     assert not tools["order"].moves  # who sold to whom stays
-    assert shape.tables["order"].column("float").kind == "number"
+    assert traps.tables["order"].column("float").kind == "number"
