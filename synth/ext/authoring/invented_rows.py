@@ -404,7 +404,8 @@ def _few(column: ColumnShape, most: int) -> Choice | When | None:
     found = _chosen(column.label)
     if found is None or (column.label.endswith("state") and column.role == "text"):
         return None
-    return Choice({one: n for one, n in found.items() if len(one) <= most} or {"A": 1})
+    short = dict(zip("BCDE", found.values(), strict=False))  # "A" is a word that any reply says
+    return Choice({one: n for one, n in found.items() if len(one) <= most} or short)
 
 
 def _marks(column: ColumnShape) -> Sequence[float]:

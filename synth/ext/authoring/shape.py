@@ -50,6 +50,7 @@ Role = Literal[
 
 Cell = str | int | float
 
+_DEED = re.compile(r"[a-z]+[^e]ed")
 _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
@@ -153,7 +154,9 @@ class ColumnShape:
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
         numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
-        return not numbers and self.kind not in {"boolean", "other"} and is_sayable(self.words)
+        deed = self.kind == "text" and _DEED.fullmatch(self.words)  # "the spoofed of a source"
+        plain = not numbers and not deed and self.kind not in {"boolean", "other"}
+        return plain and is_sayable(self.words)
 
     @property
     def words(self) -> str:

@@ -169,7 +169,7 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
         column
         for column in table.of_role("status", *SET, "category")
         if (column.role != "category" or _is_set(column))
-        and (column.kind != "text" or column.is_choice)
+        and (column.kind != "text" or (column.is_choice and column.is_said))
         and column.name not in table.handle
         and not column.unique
         and not column.computed

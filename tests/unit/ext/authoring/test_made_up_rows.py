@@ -32,7 +32,8 @@ CREATE TABLE entries (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENC
 CREATE TABLE payments (id INTEGER PRIMARY KEY, code TEXT UNIQUE, currency TEXT, amount NUMERIC);
 INSERT INTO payments VALUES (1, 'P-11', 'EUR', 10.5), (2, 'P-12', 'USD', 3.2), (3, 'P-13', NULL, 8);
 CREATE TABLE ranges (id INTEGER PRIMARY KEY, proxy_class TEXT NOT NULL UNIQUE,
-  ip_address TEXT NOT NULL, hidden CHAR(1) NOT NULL);
+  ip_address TEXT NOT NULL, hidden CHAR(1) NOT NULL, kind CHAR(1) NOT NULL,
+  spoofed TEXT NOT NULL CHECK (spoofed IN ('yes', 'no', '?')));
 """
 
 
@@ -51,8 +52,9 @@ def test_every_table_gets_rows(made: NewWorld):
             assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] >= 8
         assert db.execute("SELECT SUM(debit + credit > 0) FROM entries").fetchone()[0] >= 4
         assert not db.execute("PRAGMA foreign_key_check").fetchall()
-        whole = "SUM(hidden IN ('Y', 'N')) = COUNT(*), MIN(ip_address) LIKE '%.%.%.%'"
-        assert db.execute(f"SELECT {whole} FROM ranges").fetchone() == (1, 1)
+        whole = "SUM(hidden IN ('Y', 'N')) = COUNT(*), MIN(ip_address) LIKE '%.%.%.%', MIN(kind)"
+        assert db.execute(f"SELECT {whole} FROM ranges").fetchone() == (1, 1, "B")
+    assert not [draft.id for draft in made.drafts if "spoofed" in draft.id]
 
 
 def test_amounts_of_several_currencies_are_said_with_it_and_not_compared(made: NewWorld):
