@@ -40,12 +40,22 @@ GIVEN = "..."
 
 @dataclass
 class Draw:
-    """The state in which a column is drawn: the row so far, and the rows of its table."""
+    """The state in which a column is drawn: the row so far, the rows of its table, and those that
+    the row refers to, by the first column of the reference.
+    """
 
     random: Random
     universe: int
     row: Row
     rows: Sequence[Row]
+    parents: dict[str, Row] = field(default_factory=dict[str, Row])
+
+    def at(self, path: str) -> Any:
+        """The value of a column of the row, or ``link.column`` of one that it refers to; None for
+        one that it does not have.
+        """
+        link, _, column = path.rpartition(".")
+        return self.row[path] if path in self.row else self.parents.get(link, {}).get(column)
 
 
 class Maker(Protocol):
@@ -113,17 +123,23 @@ class When:
 
 @dataclass(frozen=True)
 class After:
-    """A day or moment so many seconds after (or before) another column's, ``otherwise`` if null."""
+    """A day or moment so many seconds after the last of others, which are columns of the row or
+    ``link.column`` of those that it refers to. ``otherwise`` is for a row without any. Gaps shrink
+    where they would lead beyond its last mark.
+    """
 
-    column: str
+    columns: Sequence[str]
     gaps: Sequence[float]
     otherwise: When
 
     def draw(self, draw: Draw) -> str:
-        base = draw.row.get(self.column)
-        if base is None:
+        found = [value for path in self.columns if (value := draw.at(path)) is not None]
+        if not found:
             return self.otherwise.draw(draw)
-        return _written(_seconds(base) + _between(self.gaps, draw.random), self.otherwise)
+        base = max(map(_seconds, found))
+        room = max(0, _seconds(self.otherwise.marks[-1]) - base)
+        share = min(1, room / max(1, self.gaps[-1]))
+        return _written(base + share * _between(self.gaps, draw.random), self.otherwise)
 
 
 @dataclass(frozen=True)
@@ -429,6 +445,7 @@ class _TableMaker:
         if parent is None:
             return None
         row.update((column, parent[there]) for column, there in pairs)
+        draw.parents[link.columns[0]] = parent
         return -1 if chosen is None else chosen
 
     def _refer_to_itself(self, row: Row) -> None:

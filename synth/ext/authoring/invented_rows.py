@@ -301,7 +301,7 @@ class _Inventor:
             pairs = enumerate(column.choices)
             return Choice({value: max(1, 8 // (index + 1)) for index, value in pairs})
         if column.name in moments:
-            return self._moment(column, moments)
+            return self._moment(table, column, moments)
         if column.kind == "boolean" or (
             column.role == "flag" and column.kind in {"integer", "text"}
         ):
@@ -329,19 +329,23 @@ class _Inventor:
         whole = column.kind == "integer"
         return Number([round(one) for one in kept] if whole else kept, None if whole else 2)
 
-    def _moment(self, column: ColumnShape, moments: Sequence[str]) -> Maker:
+    def _moment(self, table: LiveTable, column: ColumnShape, moments: Sequence[str]) -> Maker:
         day = column.kind == "date"
         born = _BORN.search(column.name)
         ago = (365 * 75, 365 * 19) if born else (700, 35)
         first, last = (self.today - dt.timedelta(days) for days in ago)
         form = "%Y-%m-%d" if day else "%Y-%m-%d %H:%M:%S"
         when = When([first.isoformat(), last.isoformat()], form, 86400 if day else 60)
-        base = next((one for one in moments if not _BORN.search(one)), "")
-        return (
-            when
-            if born or column.name == base
-            else After(base, [86400, 7 * 86400, 30 * 86400], when)
-        )
+        base = _first(moments)
+        if born or column.name not in base:
+            return when if born else After(base, [86400, 7 * 86400, 30 * 86400], when)
+        of_parents = [
+            f"{columns[0]}.{one}"
+            for columns, target, _ in table.links
+            for one in _first(self._moments(self.shape.tables[target]))
+            if target != table.name
+        ]
+        return After(of_parents, [60, 30 * 86400, 365 * 86400], when) if of_parents else when
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
@@ -380,6 +384,11 @@ def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:
 
 def _chosen(label: str) -> Mapping[str, int] | None:
     return next((values for name, values in _CHOSEN if re.search(name, label)), None)
+
+
+def _first(moments: Sequence[str]) -> list[str]:
+    """The first of a row's moments, if there is one, but of no birth."""
+    return [one for one in moments if not _BORN.search(one)][:1]
 
 
 def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Email | None:
@@ -442,10 +451,11 @@ def is_named(column: ColumnShape) -> bool:
 
 
 def _code(shape: TableShape, most: int) -> Form:
-    """Codes with the initials of the noun; digits alone where there is no room, or where the width
-    is one of digests.
+    """Codes with the initials of the noun, or its beginning; digits alone where there is no room,
+    or where the width is one of digests.
     """
-    letters = "".join(word[:1] for word in shape.noun.words.split()).upper()
+    words = shape.noun.words.upper().split()
+    letters = "".join(word[:1] for word in words) if words[1:] else words[0][:3]
     if most < 8 or most in {32, 36, 40, 64}:
         return Form({"#" * min(most, 32): 1})
     return Form({f"{letters}-{'#' * 5}"[:most]: 1})

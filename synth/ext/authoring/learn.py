@@ -7,7 +7,7 @@ import math
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations
@@ -103,7 +103,7 @@ def varying(
     """The tables with rows of which others can be made up, as learned; ``out`` keeps the others."""
     lookups, made = _lookups(tables, shape, personal), dict[str, MadeTable]()
     for table in (one for one in tables if one.name not in lookups and rows[one.name]):
-        one = _Learner(table, shape.tables[table.name], rows, personal, lookups)
+        one = _Learner(table, shape.tables, rows, personal, lookups)
         try:
             made[table.name] = one.table()
         except (Unlearnable, ValueError, ArithmeticError) as error:
@@ -231,19 +231,19 @@ class _Learner:
     def __init__(
         self,
         live: LiveTable,
-        shape: TableShape,
+        shapes: Mapping[str, TableShape],
         rows: Mapping[str, Rows],
         personal: Personal,
         lookups: Container[str],
     ) -> None:
         self.lookups = lookups
         self.live = live
-        self.shape = shape
+        self.shapes, self.shape = shapes, shapes[live.name]
         self.by_table = rows
         self.rows = rows[live.name]
         self.personal = {c: kind for (t, c), kind in personal.items() if t == live.name}
         self.linked = {column for columns, _, _ in live.links for column in columns}
-        self.shaped = {column.name: column for column in shape.columns}
+        self.shaped = {column.name: column for column in self.shape.columns}
 
     def table(self) -> MadeTable:
         """The table as its rows can be made up."""
@@ -282,13 +282,15 @@ class _Learner:
         return column in self.shaped and self.shaped[column].kind in DATES
 
     def _dates(self, columns: Sequence[str]) -> list[str]:
-        """The columns of dates in the order of time, those that are always there first."""
+        """The columns of dates, each after those that no row has later."""
+        dates = {c: [row[c] for row in self.rows] for c in columns if self._is_date(c)}
 
-        def rank(column: str) -> tuple[bool, float]:
+        def rank(column: str) -> tuple[int, float]:
             seconds = [_seconds(value) for value in self._values(column)]
-            return len(seconds) < len(self.rows), sum(seconds) / max(1, len(seconds))
+            earlier = sum(_precede(other, dates[column]) for other in dates.values())
+            return earlier, sum(seconds) / max(1, len(seconds))
 
-        return sorted((c for c in columns if self._is_date(c)), key=rank)
+        return sorted(dates, key=rank)
 
     def _values(self, column: str) -> list[Any]:
         found = [row[column] for row in self.rows if row[column] is not None]
@@ -375,18 +377,26 @@ class _Learner:
         )
 
     def _date(self, column: str, values: Sequence[str]) -> Maker:
-        when = _when(values)
-        dates = self._dates([c for c in self.live.names if self._is_date(c)])
-        before = dates[: dates.index(column)]
-        if not before:
-            return when
-        base = before[-1]
+        when, own = _when(values), [row[column] for row in self.rows]
+        found = {path: dates for path, dates in self._earlier(column) if _precede(dates, own)}
         gaps = [
-            _seconds(row[column]) - _seconds(row[base])
-            for row in self.rows
-            if row[column] is not None and row[base] is not None
+            _seconds(value) - max(map(_seconds, earlier))
+            for value, *dates in zip(own, *found.values(), strict=True)
+            if value is not None and (earlier := [one for one in dates if one is not None])
         ]
-        return After(base, _marks(gaps), when) if len(gaps) > 1 else when
+        return After(list(found), _marks(gaps), when) if len(gaps) > 1 else when
+
+    def _earlier(self, column: str) -> Iterator[tuple[str, list[Any]]]:
+        """Dates that are drawn before a column, of the row and of those that it refers to."""
+        dates = self._dates(self.live.names)
+        for name in dates[: dates.index(column)]:
+            yield name, [row[name] for row in self.rows]
+        for columns, target, there in self.live.links:
+            parents = {tuple(row[c] for c in there): row for row in self.by_table[target]}
+            of_row = [parents.get(tuple(row[c] for c in columns), {}) for row in self.rows]
+            for one in self.shapes[target].columns:
+                if one.kind in DATES and target != self.live.name:
+                    yield f"{columns[0]}.{one.name}", [row.get(one.name) for row in of_row]
 
     def _link(
         self, columns: tuple[str, ...], target: str, there: tuple[str, ...], mixed: set[str]
@@ -465,6 +475,14 @@ def _marks(values: Sequence[Value]) -> list[Value]:
     places = [round(i * (len(ordered) - 1) / max(1, count - 1)) for i in range(count)]
     marks = [ordered[place] for place in places]
     return marks if len(marks) > 1 else [*marks, *marks]
+
+
+def _precede(dates: Sequence[Any], others: Sequence[Any]) -> bool:
+    """True for dates of which none is after its row's other one, and not all are long before."""
+    pairs = [(a, b) for a, b in zip(dates, others, strict=True) if None not in (a, b)]
+    gaps = [_seconds(b) - _seconds(a) for a, b in pairs]
+    seconds = [_seconds(b) for _, b in pairs]
+    return any(gaps) and 0 <= min(gaps) <= max(seconds) - min(seconds)
 
 
 def _seconds(text: object) -> float:

@@ -101,12 +101,19 @@ def test_a_key_within_another_counts_from_one():
     assert all(row["line"] <= by_parent[row["parent_id"]] for row in rows)
 
 
-def test_a_date_follows_another():
+def test_a_date_follows_others_of_the_row_and_of_its_parent():
     days = When(["2026-01-01", "2026-03-01"])
-    table = MadeTable("t", 40, {"a": days, "b": After("a", [86400, 4 * 86400], days)})
-    for row in made(table)["t"]:
-        gap = date.fromisoformat(row["b"]) - date.fromisoformat(row["a"])
-        assert 1 <= gap.days <= 4
+    parent = MadeTable("p", 9, {"id": Serial(9), "made": days})
+    dates = {"a": days, "b": After(["a", "p_id.made"], [86400, 4 * 86400], days)}
+    child = MadeTable("t", 40, dates, [Link(["p_id"], "p", ["id"], {4: 1})])
+    rows = made(parent, child)
+    of_parent = {row["id"]: row["made"] for row in rows["p"]}
+    for row in rows["t"]:
+        gap = date.fromisoformat(row["b"]) - max(
+            map(date.fromisoformat, (row["a"], of_parent[row["p_id"]]))
+        )
+        assert 0 <= gap.days <= 4
+        assert row["b"] <= "2026-03-01"
 
 
 def test_a_moment_has_the_steps_and_the_form_of_its_marks():
