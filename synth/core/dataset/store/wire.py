@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
+
+from pydantic import AfterValidator, AwareDatetime, Field, TypeAdapter, ValidationError
 
 from envs.json_text import compact
 from synth.core.dataset.clean import CleanRow, SafeText
@@ -25,7 +27,7 @@ from synth.core.dataset.columns import (
     Col,
     Kind,
 )
-from synth.core.dataset.sanitize import INT64, sanitize
+from synth.core.dataset.sanitize import sanitize
 from synth.errors import DatasetError, SynthError
 
 __all__ = [
@@ -49,7 +51,6 @@ Json = Any
 _HEAD: Final = struct.Struct("<qI")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_INT32: Final = range(-(2**31), 2**31)
 
 
 class RowError(SynthError):
@@ -108,61 +109,24 @@ def to_values(row: Mapping[str, Json]) -> dict[str, Json]:
     return out
 
 
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise RowError(f"must be a string, not {type(value).__name__}")
-    return str(value)
+_Text = Annotated[str, Field(strict=True)]
+_Int32 = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**31)]
+_Int64 = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
+_Float = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Moment = Annotated[AwareDatetime, Field(strict=True)]
 
-
-def _integer(value: object, bounds: range) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise RowError(f"must be an integer, not {type(value).__name__}")
-    if value not in bounds:
-        raise RowError("integer out of range")
-    return int(value)
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise RowError(f"must be a number, not {type(value).__name__}")
-    number = float(value)
-    if number - number != 0:
-        raise RowError(f"{number} is not finite")
-    return number
-
-
-def _bool(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise RowError(f"must be true or false, not {type(value).__name__}")
-    return value
-
-
-def _moment(value: object) -> int:
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        return (value - _EPOCH) // _MICROSECOND
-    raise RowError("must be a datetime with a time zone")
-
-
-def _list(value: object) -> Sequence[Json]:
-    if not isinstance(value, (list, tuple)):
-        raise RowError(f"must be a list, not {type(value).__name__}")
-    return cast("Sequence[Json]", value)
-
-
-_ENCODERS: Final[Mapping[Kind, Callable[[Json], Json]]] = {
-    "str": _string,
-    "int32": lambda value: _integer(value, _INT32),
-    "int64": lambda value: _integer(value, INT64),
-    "float64": _number,
-    "bool": _bool,
-    "timestamp": _moment,
-    "list<str>": lambda value: [_string(item) for item in _list(value)],
-    "list<list<int32>>": lambda value: [
-        [_integer(item, _INT32) for item in _list(row)] for row in _list(value)
-    ],
-    "list<list<float64>>": lambda value: [
-        [_number(item) for item in _list(row)] for row in _list(value)
-    ],
+_VALUES: Final[Mapping[Kind, TypeAdapter[Any]]] = {
+    "str": TypeAdapter(_Text),
+    "int32": TypeAdapter(_Int32),
+    "int64": TypeAdapter(_Int64),
+    "float64": TypeAdapter(_Float),
+    "bool": TypeAdapter(Annotated[bool, Field(strict=True)]),
+    "timestamp": TypeAdapter(
+        Annotated[_Moment, AfterValidator(lambda value: (value - _EPOCH) // _MICROSECOND)]
+    ),
+    "list<str>": TypeAdapter(list[_Text]),
+    "list<list<int32>>": TypeAdapter(list[list[_Int32]]),
+    "list<list<float64>>": TypeAdapter(list[list[_Float]]),
 }
 
 
@@ -171,11 +135,14 @@ def _header_entry(col: Col, value: Json, blobs: list[bytes]) -> Json:
     if value is None:
         raise RowError("must not be null")
     if col.kind not in ("json", "list<json>"):
-        return _ENCODERS[col.kind](value)
-    items = [value] if col.kind == "json" else _list(value)
-    if {*map(type, items)} - {SafeText}:
+        try:
+            return _VALUES[col.kind].validate_python(value)
+        except ValidationError as error:
+            raise RowError(error.errors()[0]["msg"]) from error
+    items = [value] if col.kind == "json" else value
+    if not isinstance(items, list) or {*map(type, cast("list[Json]", items))} - {SafeText}:
         raise RowError("must be JSON text, as `to_wire` gives it")
-    texts = [*map(str.encode, items)]
+    texts = [*map(str.encode, cast("list[str]", items))]
     blobs += texts
     return len(texts[0]) if col.kind == "json" else [*map(len, texts)]
 
