@@ -183,14 +183,7 @@ class Change:
         return self.old_reward != self.new_reward
 
     def to_json(self) -> dict[str, Json]:
-        return {
-            "trajectory_id": self.trajectory_id,
-            "family": self.family,
-            "old_reward": self.old_reward,
-            "new_reward": self.new_reward,
-            "old_verdicts": list(self.old_verdicts),
-            "new_verdicts": list(self.new_verdicts),
-        }
+        return dict(vars(self))
 
 
 @dataclass

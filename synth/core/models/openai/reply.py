@@ -222,31 +222,26 @@ def _read_usage(raw: Json) -> Usage:
     if not isinstance(raw, dict):
         return Usage()
     usage = cast("dict[str, Json]", raw)
-    prompt, answer = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-    cached = _among(usage.get("prompt_tokens_details"), "cached_tokens")
-    if cached is None:
-        cached = _among(usage, "cached_tokens", "prompt_cache_hit_tokens")
-    if cached is None:
-        cached = _among(usage.get("input_tokens_details"), "cached_tokens")
-    if (
-        prompt is None
-        and (prompt := _count(usage.get("input_tokens"))) is not None
-        and cached is None
-    ):
+    prompt, apart = _among(usage, "prompt_tokens"), _among(usage, "cache_read_input_tokens")
+    cached = _among(
+        usage,
+        *("prompt_tokens_details.cached_tokens", "cached_tokens", "prompt_cache_hit_tokens"),
+        "input_tokens_details.cached_tokens",
+    )
+    if prompt is None and (prompt := _among(usage, "input_tokens")) is not None and cached is None:
         # Anthropic counts what it read from its cache, and what it wrote there, apart from
         # input_tokens.
-        cached = _among(usage, "cache_read_input_tokens")
-        prompt += (cached or 0) + (_among(usage, "cache_creation_input_tokens") or 0)
-    if cached is None:
-        cached = _among(usage, "cache_read_input_tokens")
-    reasoning = _among(usage.get("completion_tokens_details"), "reasoning_tokens")
-    if reasoning is None:
-        reasoning = _among(usage.get("output_tokens_details"), "reasoning_tokens")
+        prompt += (apart or 0) + (_among(usage, "cache_creation_input_tokens") or 0)
     return Usage(
         prompt,
-        answer if answer is not None else _count(usage.get("output_tokens")),
-        cached,
-        reasoning if reasoning is not None else _count(usage.get("reasoning_tokens")),
+        _among(usage, "completion_tokens", "output_tokens"),
+        apart if cached is None else cached,
+        _among(
+            usage,
+            "completion_tokens_details.reasoning_tokens",
+            "output_tokens_details.reasoning_tokens",
+            "reasoning_tokens",
+        ),
     )
 
 
@@ -338,15 +333,16 @@ def _count(value: Json) -> int | None:
     return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
 
 
-def _among(raw: Json, *keys: str) -> int | None:
-    """Return the first of these entries that is a count."""
-    if not isinstance(raw, dict):
-        return None
-    entries = cast("dict[str, Json]", raw)
-    return next(
-        (count for key in keys if key in entries and (count := _count(entries[key])) is not None),
-        None,
-    )
+def _among(usage: Mapping[str, Json], *keys: str) -> int | None:
+    """Return the first of these entries that is a count; a dot leads into an object."""
+    for key in keys:
+        outer, _, name = key.rpartition(".")
+        entries = usage.get(outer) if outer else usage
+        if isinstance(entries, Mapping):
+            count = _count(cast("Mapping[str, Json]", entries).get(name))
+            if count is not None:
+                return count
+    return None
 
 
 def _tokens(choice: Mapping[str, Json]) -> tuple[tuple[int, ...] | None, tuple[float, ...] | None]:
