@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from envs.errors import EnvsError
 from envs.types import ToolCall
@@ -117,9 +117,7 @@ class ReactAgent:
             agent.error = error
             run.stop_reason = _broken_by(error)
             if agent.has_subscribers:
-                agent.emit(
-                    events.AgentError(rollout_id=agent.rollout_id, step=agent.step, error=error)
-                )
+                agent.emit(events.AgentError(error=error))
             raise
         finally:
             try:
@@ -129,12 +127,7 @@ class ReactAgent:
                     self._agent
                 )  # it holds us: what is over goes at once, and not when garbage is collected
                 if agent.has_subscribers:
-                    reason = run.stop_reason
-                    agent.emit(
-                        events.AgentFinish(
-                            rollout_id=agent.rollout_id, step=agent.step, stop_reason=reason
-                        )
-                    )
+                    agent.emit(events.AgentFinish(stop_reason=run.stop_reason))
         return run
 
     @property
@@ -176,7 +169,7 @@ class ReactAgent:
             async with deadline:
                 if agent.has_subscribers:
                     names = [_tool_name(tool) for tool in self.tools]
-                    agent.emit(events.AgentStart(rollout_id=agent.rollout_id, tools=names))
+                    agent.emit(events.AgentStart(tools=names))
                 await self._stack.start(agent)
                 agent.run.stop_reason = await self._loop(agent, acting, say)
         except TimeoutError:
@@ -194,10 +187,10 @@ class ReactAgent:
     async def _loop(self, agent: AgentState, acting: TurnExecutor, say: Say | None) -> StopReason:
         for step in range(1, self._limits.max_turns + 1):
             if agent.has_subscribers:
-                agent.emit(events.StepStart(rollout_id=agent.rollout_id, step=step))
+                agent.emit(events.StepStart(step=step))
             stop = await self._step(agent, acting, say)
             if agent.has_subscribers:
-                agent.emit(events.StepEnd(rollout_id=agent.rollout_id, step=step))
+                agent.emit(events.StepEnd(step=step))
             if stop is not None:
                 return stop
         return StopReason.MAX_TURNS
@@ -221,11 +214,7 @@ class ReactAgent:
         run.completions.append(reading.completion)
         run.events.append(_completion_event(completion, reading, calls))
         if agent.has_subscribers:
-            agent.emit(
-                events.ContentComplete(
-                    rollout_id=agent.rollout_id, step=agent.step, completion=completion
-                )
-            )
+            agent.emit(events.ContentComplete(completion=completion))
         await self._stack.asked(agent, completion)
         cut_off = _cut_off(completion)
         if calls or say is None or cut_off is not None:
@@ -318,15 +307,13 @@ class ReactAgent:
         """Give the user the assistant's words, and the model the user's answer. Returns True if the
         user ended instead.
         """
-        place: dict[str, Any] = {"rollout_id": agent.rollout_id, "step": agent.step}
-        text = completion.content
         if agent.has_subscribers:
-            agent.emit(events.UserTurnRequest(**place, text=text))
-        turn = await say(text, completion.acts)
+            agent.emit(events.UserTurnRequest(text=completion.content))
+        turn = await say(completion.content, completion.acts)
         agent.run.turns.append(turn)
         agent.run.events.append(user_event(turn))
         if agent.has_subscribers:
-            agent.emit(events.UserReply(**place, text=turn.text, ends=turn.ends))
+            agent.emit(events.UserReply(text=turn.text, ends=turn.ends))
         if not turn.ends:
             agent.memory.add_reply(turn.text)
         return turn.ends

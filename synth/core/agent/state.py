@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from envs.types import ToolCall, ToolResult
@@ -92,9 +92,12 @@ class AgentState:
         return self._emit is not None
 
     def emit(self, event: AgentEvent) -> None:
-        """Send an event to the subscribers; never waits."""
+        """Send an event to the subscribers, as one of this rollout and, unless it names its step,
+        of the present one; never waits.
+        """
         if self._emit is not None:
-            self._emit(event)
+            step = event.step or self.step
+            self._emit(replace(event, rollout_id=self.rollout_id, step=step))
 
     async def ask(self, messages: Sequence[Message], tools: Sequence[object] = ()) -> Completion:
         """Ask the same model a side question. It counts towards the rollout's tokens and cost.

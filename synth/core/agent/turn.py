@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import Any
 
 from envs.errors import ToolError
 from envs.tools.tool import Tool
@@ -153,7 +152,7 @@ class TurnExecutor:
         try:
             for index, call in enumerate(calls):
                 if self._agent.has_subscribers:
-                    self._agent.emit(events.ToolCall(**self._place(), call=call))
+                    self._agent.emit(events.ToolCall(call=call))
                 if answers[index] is None:
                     answers[index] = await self._stack.before_tool(self._agent, call, self._denied)
             for together in self._groups(calls, answers):
@@ -259,17 +258,8 @@ class TurnExecutor:
         agent.memory.add_result(outcome, answer.content)
         if agent.has_subscribers:
             result_event = events.ToolResult(
-                **self._place(),
-                call=outcome.call,
-                result=outcome.result,
-                content=answer.content,
-                by=answer.by,
+                call=outcome.call, result=outcome.result, content=answer.content, by=answer.by
             )
             agent.emit(result_event)
             if outcome.changes:
-                agent.emit(
-                    events.RowChanges(**self._place(), call=outcome.call, changes=outcome.changes)
-                )
-
-    def _place(self) -> dict[str, Any]:
-        return {"rollout_id": self._agent.rollout_id, "step": self._agent.step}
+                agent.emit(events.RowChanges(call=outcome.call, changes=outcome.changes))
