@@ -21,8 +21,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_writer import RunWriter
-from synth.core.dataset.store.task_table import TaskTable, write_tasks
-from synth.core.foundation.consent import remember, tasks_part
+from synth.core.dataset.store.task_table import TaskTable
 from synth.core.runner import event_loop
 from synth.core.runner.breaker import Breaker, Budget
 from synth.core.runner.callbacks import make_callbacks
@@ -30,7 +29,7 @@ from synth.core.runner.interrupts import Interrupts
 from synth.core.runner.progress import ProgressView, Waiting
 from synth.core.runner.proof_log import MOST_ROWS, OrderedTasks, ProofLog, ProvingStopped
 from synth.core.runner.provenance import changes_since
-from synth.core.runner.run_files import TASKS_FILE, scrubbed, task_row
+from synth.core.runner.run_files import TASKS_FILE, write_proved
 from synth.core.runner.runtimes.base import make_runtime
 from synth.core.runner.setup import Workload
 from synth.core.runner.totals import STATS, Totals
@@ -266,14 +265,10 @@ class Coordinator:
             self.stop.request("a task could not be proved")
             return None
 
+        proved = (ordered.get() for _ in range(plan.tasks))
         scrubber = self.spec.scrubber()
-
-        def rows() -> Iterator[dict[str, object]]:
-            for _ in range(plan.tasks):
-                yield scrubbed(task_row(ordered.get(), self.run.world), scrubber)
-
         writing = asyncio.create_task(
-            asyncio.to_thread(write_tasks, self.directory / TASKS_FILE, rows())
+            asyncio.to_thread(write_proved, self.directory, self.run.world, proved, scrubber)
         )
         try:
             self._say(f"proving {_counted(plan.tasks, 'task')}")
@@ -293,8 +288,6 @@ class Coordinator:
                 f"{_counted(left_out, 'composed task')} left out, whose requests get in each"
                 " other's way; others took their places"
             )
-        if (file := self.directory / TASKS_FILE).exists():
-            remember([tasks_part(file, ())])
 
     def _to_prove(
         self, log: ProofLog, ordered: OrderedTasks, view: ProgressView

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from synth.core.runner.runtimes.base import Runtime, WorkerHandle
-from synth.core.runner.worker_messages import Assignment, Delivery
+from synth.core.runner.worker_messages import Assignment, Delivery, broken
 from synth.errors import SynthError, WorkerHeld, WorkerLost
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Dispatcher:
         if isinstance(error, WorkerHeld) and error.index in held:
             del held[error.index]
             feed.settle(error.index)
-            sink(_error(error.index, "WorkerHeld", error.message))
+            sink(broken(error.index, "WorkerHeld", error.message))
             feed.quarantine([list(held.values())] if held else [])  # innocent: they never ran
             return
         group = list(held.values())
@@ -252,7 +252,7 @@ class Dispatcher:
             if self._deaths[index] >= self._max_attempts:
                 feed.settle(index)
                 message = f"{error} (with this job alone on it, {self._deaths[index]} times)"
-                sink(_error(index, "WorkerLost", message))
+                sink(broken(index, "WorkerLost", message))
                 return
         known = any(work.index in self._suspected for work in group)
         self._suspected |= {work.index for work in group}
@@ -282,10 +282,6 @@ class Dispatcher:
         self._starting = {}
         await asyncio.gather(*(handle.close() for handle in self._handles), return_exceptions=True)
         self._handles = []
-
-
-def _error(index: int, error_type: str, message: str) -> Delivery:
-    return Delivery(index, "error", error_type=error_type, message=message, retryable=True)
 
 
 class _Feed:

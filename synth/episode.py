@@ -232,17 +232,12 @@ class Episode(Closing):
 
     def _turned_away(self, outcome: ToolOutcome, layer: RenamingLayer) -> ToolOutcome:
         """Keep account of a call that the world does not see: the renaming answered it."""
-        call, result, name = outcome.call, outcome.result, layer.own_name(outcome.call)
-        category = None if result.ok else result.category
+        call, name, category = outcome.call, layer.own_name(outcome.call), outcome.result.category
         self._environment.executions.append(Execution(call.id, name, category, 0.0, 0))
         if (audit := self._environment.audit) is not None:
             audit.call(call, name, None, ms=0.0, outcome=category or "ok")
         read_only = name is not None and name not in self._writing
-        self.calls.append(
-            CallRecord(
-                name or call.name, outcome.arguments, result.ok, category, read_only, (), result
-            )
-        )
+        self.calls.append(_record(outcome, name or call.name, read_only=read_only))
         self._call_ids.append(call.id)
         return outcome
 
@@ -268,18 +263,7 @@ class Episode(Closing):
                 shown = self._texts.shown(outcome.result.output)
                 changed = replace(outcome.result, output=shown)
                 outcome = replace(outcome, result=changed, content=changed.content())
-        result = outcome.result
-        self.calls.append(
-            CallRecord(
-                call.name,
-                outcome.arguments,
-                result.ok,
-                result.category,
-                read_only,
-                outcome.changes,
-                result,
-            )
-        )
+        self.calls.append(_record(outcome, call.name, read_only=read_only))
         self._call_ids.append(call.id)
         if called_off:
             raise CalledOffError(outcome)
@@ -328,10 +312,7 @@ class Episode(Closing):
     def own_call(self, outcome: ToolOutcome) -> CallRecord:
         """An outcome that the agent was shown, as evidence."""
         inside = outcome if self._renaming is None else self._renaming.inside(outcome)
-        call, result = inside.call, inside.result
-        return CallRecord(
-            call.name, inside.arguments, result.ok, result.category, False, inside.changes, result
-        )
+        return _record(inside, inside.call.name, read_only=False)
 
     def utter(self, text: str) -> str:
         """Take note of words of the assistant that go to nobody, such as those beside tool calls.
@@ -547,6 +528,13 @@ class Episode(Closing):
 
     def close(self) -> None:
         self._environment.close()
+
+
+def _record(outcome: ToolOutcome, name: str, *, read_only: bool) -> CallRecord:
+    result, changes = outcome.result, outcome.changes
+    return CallRecord(
+        name, outcome.arguments, result.ok, result.category, read_only, changes, result
+    )
 
 
 async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:

@@ -21,19 +21,11 @@ from synth.config import OutputConfig, RunConfig
 from synth.coordinator import Coordinator, RunReport
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.store.run_writer import RunWriter
-from synth.core.dataset.store.task_table import write_tasks
 from synth.core.foundation.archive import pack_world
-from synth.core.foundation.consent import (
-    Consent,
-    config_part,
-    refuse,
-    remember,
-    tasks_part,
-    world_part,
-)
+from synth.core.foundation.consent import Consent, refuse
 from synth.core.runner.hooks import run_hooks
 from synth.core.runner.progress import Waiting
-from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, scrubbed, task_row, write_whole
+from synth.core.runner.run_files import CONFIG_FILE, TASKS_FILE, write_proved, write_world
 from synth.errors import OperatorError, TaskError, returned
 from synth.hook import RunHook
 from synth.plugins import RUN_HOOKS, resolve
@@ -72,19 +64,13 @@ def launch(
     recorded = spec.recording is not None
     if spec.output.upload is not None:
         resolve("synth.core.dataset.upload:check_target")(spec.output.upload, run.identity)
-    archive, text = pack_world(run.world.path), spec.text
+    archive = pack_world(run.world.path)
 
     def prepare_files(home: Path) -> None:
-        (home / "world").mkdir(exist_ok=True)
-        write_whole(home / "world" / f"{run.world.digest}.tar.zst", archive)
-        write_whole(home / CONFIG_FILE, text)
-        remember([world_part(archive), config_part(text)])
+        write_world(home, run.world, archive, spec.text)
         if recorded:  # its tasks are proved
-            scrubber = spec.scrubber()
             tasks = (run.plan.task(index) for index in range(run.plan.tasks))
-            rows = (scrubbed(task_row(task, run.world), scrubber) for task in tasks)
-            write_tasks(home / TASKS_FILE, rows)
-            remember([tasks_part(home / TASKS_FILE, ())])
+            write_proved(home, run.world, tasks, spec.scrubber())
 
     writer = RunWriter.create(
         directory,

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from envs.errors import EnvsError, ExecutorError, NoRoomError
 from envs.sandboxes.base import find_engine
 from envs.world.loader import load_world
 from envs.world.template_cache import Templates
-from synth.core.dataset.store.wire import encode, to_wire
+from synth.core.dataset.store.wire import encode_clean
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.collector import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
@@ -40,7 +40,7 @@ from synth.core.runner.build import (
 from synth.core.runner.provenance import check_installed
 from synth.core.runner.setup import RunSpec, WorkerSetup
 from synth.core.runner.totals import spent, stats_of
-from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant
+from synth.core.runner.worker_messages import Assignment, Collected, Delivery, Grant, broken
 from synth.core.types.renaming import renaming_of
 from synth.core.users.scripted.user import ScriptedUser
 from synth.core.validation.prove import prove
@@ -217,10 +217,10 @@ class Worker:
         """Account for the assignment of a task that has ended in any way."""
         self._running.pop(task, None)
         if task.cancelled():
-            delivery = _broken(work, "Cancelled", "cancelled")
+            delivery = broken(work.index, "Cancelled", "cancelled")
         elif (error := task.exception()) is not None:
             words = self._scrubber.message(f"{type(error).__name__}: {error}")
-            delivery = _broken(work, "UnexpectedError", words)
+            delivery = broken(work.index, "UnexpectedError", words)
         else:
             delivery = task.result()
         self._finished.append(delivery)
@@ -250,7 +250,9 @@ class Worker:
             if work.probe:
                 return await self._probe(work.index, work.job, context)
             row = await play(work.job, context, usage)
-            return Delivery(work.index, "row", row=self._encoded(row), stats=stats_of(row))
+            return Delivery(
+                work.index, "row", row=encode_clean(row, self._scrubber), stats=stats_of(row)
+            )
         except TaskError as error:
             return Delivery(
                 work.index,
@@ -292,7 +294,8 @@ class Worker:
             played = await play_as_proof(job, context)
         if played is not None:
             proved, row = played
-            return Delivery(index, "proved", self._encoded(row), proved, stats=stats_of(row))
+            data = encode_clean(row, self._scrubber)
+            return Delivery(index, "proved", data, proved, stats=stats_of(row))
         with context.templates.use(task.universe) as template:
             proved = await prove(task, context.world, template, context.limits)
         return Delivery(index, "proved", task=proved)
@@ -320,13 +323,6 @@ class Worker:
             )
         return Delivery(index, "probed", stats=None if completion is None else spent(completion))
 
-    def _encoded(self, row: dict[str, Any]) -> bytes:
-        """Encode a row; what it holds of the run's secrets is hidden."""
-        data = encode(to_wire(row))
-        if self._scrubber.in_bytes(data):
-            data = encode(to_wire(self._scrubber.value(row)))
-        return data
-
     def _message(self, error: SynthError | EnvsError, work: Assignment) -> str:
         """The error's text, with files of the world named relative to the world's folder."""
         scratch = "" if self._scratch is None else f"{self._scratch.path.resolve()}{os.sep}"
@@ -339,7 +335,7 @@ class Worker:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
         message = self._scrubber.message(f"{type(error).__name__}: {error} ({place})")
-        return replace(_broken(work, "UnexpectedError", message), stats=usage.stats)
+        return replace(broken(work.index, "UnexpectedError", message), stats=usage.stats)
 
 
 def _asks_nobody(spec: RunSpec) -> bool:
@@ -362,7 +358,3 @@ def _heals(error: SynthError | EnvsError) -> bool:
         return True
     status = error.status if isinstance(error, ModelError) else None
     return status in (404, 405) or (status is not None and 300 <= status < 400)
-
-
-def _broken(work: Assignment, error_type: str, message: str) -> Delivery:
-    return Delivery(work.index, "error", error_type=error_type, message=message, retryable=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,11 +16,12 @@ from synth.config import RunConfig, from_dict, to_dict
 from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.dataset.store.parquet_shard import remedy
-from synth.core.dataset.store.task_table import read_gate_names
+from synth.core.dataset.store.task_table import read_gate_names, write_tasks
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.consent import (
     Consent,
     config_part,
+    remember,
     require_consent,
     tasks_part,
     world_part,
@@ -125,8 +126,22 @@ def write_whole(path: Path, data: bytes) -> None:
     write_file(path, data, path.with_name(f".{path.name}.tmp"))
 
 
-def scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
-    """The row without the secrets of the run, which a world may hold or tell."""
+def write_world(directory: Path, world: World, archive: bytes, config: bytes) -> None:
+    """Write the world and the config of a run; they are this machine's own from now on."""
+    (directory / "world").mkdir(exist_ok=True)
+    write_whole(directory / "world" / f"{world.digest}.tar.zst", archive)
+    write_whole(directory / CONFIG_FILE, config)
+    remember([world_part(archive), config_part(config)])
+
+
+def write_proved(directory: Path, world: World, tasks: Iterable[Task], scrubber: Scrubber) -> None:
+    """Write the proved tasks of a run, without its secrets, which a world may hold or tell."""
+    rows = (_scrubbed(task_row(task, world), scrubber) for task in tasks)
+    write_tasks(directory / TASKS_FILE, rows)
+    remember([tasks_part(directory / TASKS_FILE, ())])
+
+
+def _scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
     data = json.dumps(row, default=str).encode()
     return scrubber.value(row) if scrubber.in_bytes(data) else row
 

@@ -104,6 +104,11 @@ class Delivery:
     stats: Mapping[str, object] | None = None
 
 
+def broken(index: int, error_type: str, message: str) -> Delivery:
+    """An assignment that broke, and that another attempt may heal."""
+    return Delivery(index, "error", error_type=error_type, message=message, retryable=True)
+
+
 @dataclass(frozen=True)
 class Collected:
     """Return value of ``Worker.collect``: finished deliveries, and the rate-limit usage report.

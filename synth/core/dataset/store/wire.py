@@ -28,6 +28,7 @@ from synth.core.dataset.columns import (
     Kind,
 )
 from synth.core.dataset.sanitize import sanitize
+from synth.core.foundation.scrubber import Scrubber
 from synth.errors import DatasetError, SynthError
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "RowError",
     "decode",
     "encode",
+    "encode_clean",
     "job_index",
     "json_text",
     "sanitize",
@@ -174,6 +176,12 @@ def encode(row: Mapping[str, Json]) -> bytes:
     except UnicodeEncodeError as error:
         raise RowError("lone surrogate in a text column") from error
     return b"".join((_HEAD.pack(row["job_index"], len(head)), head, *blobs))
+
+
+def encode_clean(row: Mapping[str, Json], scrubber: Scrubber) -> bytes:
+    """Encode a row whose JSON columns are Python values; what it holds of secrets is hidden."""
+    data = encode(to_wire(row))
+    return encode(to_wire(scrubber.value(row))) if scrubber.in_bytes(data) else data
 
 
 def job_index(data: bytes) -> int:

@@ -12,18 +12,9 @@ from synth.config import to_dict
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_info import RunFiles
 from synth.core.dataset.store.run_writer import RunWriter
-from synth.core.dataset.store.task_table import write_tasks
-from synth.core.dataset.store.wire import encode, to_wire
-from synth.core.foundation.consent import config_part, remember, tasks_part, world_part
+from synth.core.dataset.store.wire import encode_clean
 from synth.core.foundation.scrubber import Scrubber
-from synth.core.runner.run_files import (
-    CONFIG_FILE,
-    TASKS_FILE,
-    recorded_config,
-    scrubbed,
-    task_row,
-    write_whole,
-)
+from synth.core.runner.run_files import CONFIG_FILE, recorded_config, write_proved, write_world
 from synth.errors import OperatorError, ResumeRefused, SynthError
 from synth.ext.hub.card import complete_card
 from synth.ext.serving.live.world import LiveWorld
@@ -55,14 +46,8 @@ class Recorder:
             tasks = await live.tasks()
 
             def prepare(home: Path) -> None:
-                text = run.spec.text
-                (home / "world").mkdir(exist_ok=True)
-                write_whole(home / "world" / f"{run.world.digest}.tar.zst", live.archive)
-                write_whole(home / CONFIG_FILE, text)
-                rows = (scrubbed(task_row(task, run.world), live.scrubber) for task in tasks)
-                write_tasks(home / TASKS_FILE, rows)
-                remember([world_part(live.archive), config_part(text)])
-                remember([tasks_part(home / TASKS_FILE, ())])
+                write_world(home, run.world, live.archive, run.spec.text)
+                write_proved(home, run.world, tasks, live.scrubber)
 
             writer = RunWriter.create(directory, run.layout, run.identity, prepare=prepare)
         return cls(writer, live.scrubber, live.context.model.name)
@@ -76,10 +61,7 @@ class Recorder:
 
         Returns False if the job has a row already, which is kept.
         """
-        data = encode(to_wire(row))
-        if self._scrubber.in_bytes(data):
-            data = encode(to_wire(self._scrubber.value(row)))
-        return self._writer.add_row(int(row["job_index"]), data)
+        return self._writer.add_row(int(row["job_index"]), encode_clean(row, self._scrubber))
 
     def fail(self, job: Job, error: BaseException) -> bool:
         """Store what broke a rollout as an error row; returns True if the job is given up."""
