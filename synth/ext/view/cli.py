@@ -23,35 +23,15 @@ from synth.core.foundation.standard_output import say
 from synth.core.rewards.scores_apart import names_apart
 from synth.errors import DatasetError, OperatorError
 from synth.ext.view.page import render, write_page
-from synth.ext.view.payload import Payload, describe, failed_verifiers, gold_ends, level, why
+from synth.ext.view.payload import PLAIN, Payload, describe, failed_verifiers, gold_ends, level, why
 
-INDEX_COLUMNS = (
-    "trajectory_id",
-    "task_id",
-    "family",
-    "case",
-    "split",
-    "universe",
-    "renaming",
-    "sample_index",
-    "outcome",
-    "reward",
-    "stop_reason",
-    "blame",
-    "num_turns",
-    "num_tool_calls",
-    "num_tool_errors",
-    "error_categories",
-    "input_tokens",
-    "output_tokens",
-    "cost_usd",
-    "model",
-    "parent_id",
-    "branch_step",
-    "notes",
-    "executions",
-    "verdicts",
+INDEXED = tuple(
+    column
+    for column in PLAIN
+    if column not in {"latency_s", "submitted", "state_diff", "call_changes", "injected_faults"}
+    and not column.startswith("review")
 )
+"""Columns of the list: short ones, and the verdicts, of which it shows the reasons."""
 
 ASK_CHARACTERS = 160
 """Length of the request that the list shows."""
@@ -160,7 +140,7 @@ class ViewServer:
                     _indexed(row, number, prompts)
                     | {"level": level(levels, row["task_id"])}
                     | reviews.of(row["trajectory_id"], self.reviewer)
-                    for row in dataset.rows(columns=INDEX_COLUMNS)
+                    for row in dataset.rows(columns=(*INDEXED, "executions"))
                 ]
         return {"runs": runs, "rows": rows, "prompts": [], "tools": [], "tasks": {}}
 
@@ -206,36 +186,15 @@ def _reference(trajectory: str, run: int) -> str:
 
 
 def _indexed(row: dict[str, Any], run: int, prompts: dict[str, str]) -> dict[str, object]:
+    verdicts, executions = row["verdicts"], row["executions"] or ()
     return {
         "run": run,
-        "id": row["trajectory_id"],
-        "task": row["task_id"],
-        "family": row["family"],
-        "case": row["case"],
-        "split": row["split"],
-        "universe": row["universe"],
-        "renaming": row["renaming"],
-        "sample": row["sample_index"],
-        "outcome": row["outcome"],
-        "reward": row["reward"],
-        "stop": row["stop_reason"],
-        "blame": row["blame"],
-        "turns": row["num_turns"],
-        "calls": row["num_tool_calls"],
-        "errors": row["num_tool_errors"],
-        "categories": row["error_categories"],
-        "input_tokens": row["input_tokens"],
-        "output_tokens": row["output_tokens"],
-        "cost": row["cost_usd"],
-        "model": row["model"],
-        "parent": row["parent_id"],
-        "branch_step": row["branch_step"],
-        "reply_notes": row["notes"],
-        "why": why(row["verdicts"])[:ASK_CHARACTERS],
-        "wrong": failed_verifiers(row["verdicts"]),
-        "apart": [name for one in row["verdicts"] for name in names_apart(one)],
-        "failed": [call["tool"] for call in row["executions"] or () if call["category"]],
-        "sequence": [call["tool"] for call in row["executions"] or ()],
+        **{PLAIN[column]: row[column] for column in INDEXED if column != "verdicts"},
+        "why": why(verdicts)[:ASK_CHARACTERS],
+        "wrong": failed_verifiers(verdicts),
+        "apart": [name for one in verdicts for name in names_apart(one)],
+        "failed": [call["tool"] for call in executions if call["category"]],
+        "sequence": [call["tool"] for call in executions],
         "ask": prompts.get(row["task_id"], "")[:ASK_CHARACTERS],
     }
 

@@ -15,7 +15,7 @@ from typing import Any
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import read_gold_ends, read_levels
 
-_PLAIN = {
+PLAIN = {
     "trajectory_id": "id",
     "task_id": "task",
     "family": "family",
@@ -51,7 +51,7 @@ _PLAIN = {
 """Columns that travel as they are, and their names on the page."""
 
 COLUMNS = (
-    *_PLAIN,
+    *PLAIN,
     "seed",
     "messages",
     "tools",
@@ -115,7 +115,7 @@ class Payload:
     def row(self, row: Mapping[str, Any], run: int = 0) -> dict[str, object]:
         """One row as the page reads it."""
         shown: dict[str, object] = {"run": run, "seed": str(row["seed"])}
-        shown |= {name: row[column] for column, name in _PLAIN.items()}
+        shown |= {name: row[column] for column, name in PLAIN.items()}
         shown["messages"] = [self._message(message) for message in row["messages"]]
         shown["tools"] = self.tools.index(repr(row["tools"]), row["tools"])
         names = row["renaming_names"]
@@ -169,20 +169,16 @@ def level(levels: Mapping[str, str | int], task: str) -> str | None:
 
 def why(verdicts: Iterable[Mapping[str, Any]]) -> str:
     """The reasons of the verdicts below 1."""
-    return "; ".join(
-        f"{verdict['verifier']}: {verdict['reason']}"
-        for verdict in verdicts
-        if verdict["score"] is None or verdict["score"] < 1
-    )
+    return "; ".join(f"{one['verifier']}: {one['reason']}" for one in _below_one(verdicts))
 
 
 def failed_verifiers(verdicts: Iterable[Mapping[str, Any]]) -> list[str]:
     """The names of the verifiers that failed, or could not judge."""
-    return [
-        str(verdict["verifier"])
-        for verdict in verdicts
-        if verdict["score"] is None or verdict["score"] < 1
-    ]
+    return [str(one["verifier"]) for one in _below_one(verdicts)]
+
+
+def _below_one(verdicts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [one for one in verdicts if one["score"] is None or one["score"] < 1]
 
 
 def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:
