@@ -14,12 +14,9 @@ from synth.core.cli.command import Arguments, command
 from synth.core.dataset.several import open_datasets
 from synth.core.foundation.standard_output import stdout
 from synth.errors import OperatorError
-from synth.ext.exporters import Exporter, export, find_exporter
-from synth.ext.exporters.base import MinReward
-from synth.ext.exporters.exporting import make_exporter, measure, not_in, through_template
+from synth.ext.exporters import Exporter, find_exporter
+from synth.ext.exporters.exporting import export
 from synth.ext.exporters.rendering.presets import PRESETS
-from synth.ext.exporters.row_policy import RowPolicy
-from synth.ext.exporters.selection import RowChoice
 from synth.plugins import EXPORTERS
 
 HELP = """synth export
@@ -86,38 +83,27 @@ def _targets() -> str:
     return "\n".join(["", "targets:", *lines, "", presets, ""])
 
 
+_PASSED_ON = (
+    *("where", "view", "unit", "calls", "ids", "keep_submit", "template", "tokenizer"),
+    *("max_tokens", "long", "plain", "best", "errors", "against", "split", "force"),
+)
+"""Options that are arguments of :func:`~synth.ext.exporters.exporting.export`."""
+
+
 @command(HELP, _targets)
 def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError."""
-    exporter = make_exporter(
-        options.to, _options(options.option), options.view, options.unit, ("--option ", "--view")
-    )
-    choice = RowChoice(
-        options.where,
-        None if options.all else _min_reward(options.min_reward, exporter),
-        options.split,
-        options.best,
-        options.errors,
-        not_in(options.against),
-    )
-    gate, policy = through_template(
-        exporter,
-        options.template,
-        RowPolicy(options.unit, options.calls, options.ids, options.keep_submit),
-    )
-    exporter.form = "plain" if options.plain else "columns"
-    measure(exporter, options.tokenizer, options.max_tokens, options.long)
+    lowest = "exporter" if options.min_reward is None else options.min_reward
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
             _note(f"this run is {dataset.status}: the rows so far are exported")
         report = export(
             dataset,
-            exporter,
-            _target(options.path[0], options.out, exporter),
-            choice,
-            policy,
-            gate,
-            force=options.force,
+            options.to,
+            _target(options.path[0], options.out, find_exporter(options.to)),
+            min_reward=None if options.all else lowest,
+            options=_options(options.option),
+            **{name: getattr(options, name) for name in _PASSED_ON},
         )
     for line in (*report.account.lines(), report.remark):
         sys.stderr.write(f"{line}\n" if line else "")
@@ -150,17 +136,13 @@ def _options(given: Sequence[str]) -> dict[str, object]:
     return found
 
 
-def _target(path: Path, out: Path | None, exporter: Exporter) -> Path:
+def _target(path: Path, out: Path | None, exporter: type[Exporter]) -> Path:
     resolved = path.resolve()
     stem = resolved.stem if resolved.suffix == ".parquet" else resolved.name
     default = f"{stem or 'dataset'}.{exporter.name}{exporter.suffix}"
     if out is None:
         return Path(default)
     return out / default if out.is_dir() else out
-
-
-def _min_reward(given: float | None, exporter: Exporter) -> MinReward:
-    return exporter.min_reward if given is None else given
 
 
 def _note(text: str) -> None:

@@ -14,11 +14,11 @@ from synth.core.config.options import parse_options
 from synth.errors import ConfigProblems, OperatorError
 from synth.ext.exporters import Exporter, ExportReport, find_exporter
 from synth.ext.exporters import export as write
-from synth.ext.exporters.base import ConversationGate, MinReward, View
+from synth.ext.exporters.base import ConversationGate, View
 from synth.ext.exporters.lengths import Long
 from synth.ext.exporters.rendering.presets import find_preset
 from synth.ext.exporters.row_policy import Calls, Ids, RowPolicy, Unit
-from synth.ext.exporters.selection import Errors, RowCheck, RowChoice
+from synth.ext.exporters.selection import Errors, RowChoice
 from synth.ext.hub.contamination import BenchmarkCheck, benchmarks
 from synth.plugins import PluginError, resolve
 
@@ -75,11 +75,13 @@ def export(
         ConfigProblems: For options that the exporter does not take.
         DatasetError: If there is no dataset, or it cannot be read.
     """
-    exporter = make_exporter(to, options or {}, view, unit, ("options.", "view"))
-    choice = RowChoice(where, _lowest(exporter, min_reward), split, best, errors, not_in(against))
+    exporter = _made(to, options or {}, view, unit)
+    lowest = exporter.min_reward if min_reward == "exporter" else min_reward
+    check = BenchmarkCheck(benchmarks(map(Path, against))) if against else None
+    choice = RowChoice(where, lowest, split, best, errors, check)
     exporter.form = "plain" if plain else "columns"
-    gate, policy = through_template(exporter, template, RowPolicy(unit, calls, ids, keep_submit))
-    measure(exporter, tokenizer, max_tokens, long)
+    gate, policy = _through_template(exporter, template, RowPolicy(unit, calls, ids, keep_submit))
+    _measure(exporter, tokenizer, max_tokens, long)
     return call(
         lambda _: write(load(source), exporter, Path(out), choice, policy, gate, force=force)
     )
@@ -88,19 +90,9 @@ def export(
 aexport = in_thread(export)
 
 
-def _lowest(exporter: Exporter, min_reward: Threshold) -> MinReward:
-    return exporter.min_reward if min_reward == "exporter" else min_reward
-
-
-def not_in(against: Sequence[str | Path]) -> RowCheck | None:
-    """The check that leaves out rows which overlap with texts of benchmarks; None without any.
-
-    Raises :class:`OperatorError` for files that cannot be read or hold no text.
-    """
-    return BenchmarkCheck(benchmarks(map(Path, against))) if against else None
-
-
-def measure(exporter: Exporter, tokenizer: str | Path | None, most: int | None, long: Long) -> None:
+def _measure(
+    exporter: Exporter, tokenizer: str | Path | None, most: int | None, long: Long
+) -> None:
     """Give the exporter its tokenizer and its limit, after its chat template.
 
     Raises :class:`OperatorError` for a tokenizer without a template or a limit without a tokenizer.
@@ -128,7 +120,7 @@ def _of_extra() -> Generator[None]:
         ) from error
 
 
-def through_template(
+def _through_template(
     exporter: Exporter, name: str | None, policy: RowPolicy
 ) -> tuple[ConversationGate | None, RowPolicy]:
     """Give the exporter its chat template. Returns the gate, and the policy with the forms that the
@@ -150,31 +142,26 @@ def through_template(
     return kind(preset), forms
 
 
-def make_exporter(
-    name: str, options: Mapping[str, Any], view: View, unit: Unit, keys: tuple[str, str]
-) -> Exporter:
-    """Construct an exporter with its options; ``keys`` are the words by which messages name an
-    option and the view.
+def _made(name: str, options: Mapping[str, Any], view: View, unit: Unit) -> Exporter:
+    """Construct an exporter with its options.
 
     Raises :class:`OperatorError` for a view or a unit that the exporter does not know, and
     :class:`ConfigProblems` with one line for each problem of an option.
     """
     kind = find_exporter(name)
-    prefix, view_key = keys
-    if view not in kind.views:
-        raise OperatorError(f"{view_key}: {kind.name} knows {' and '.join(kind.views)}, not {view}")
-    if unit not in kind.units:
-        unit_key = view_key.replace("view", "unit")
-        raise OperatorError(f"{unit_key}: {kind.name} knows {' and '.join(kind.units)}, not {unit}")
+    for key, value, known in (("view", view, kind.views), ("unit", unit, kind.units)):
+        if value not in known:
+            words = f"{kind.name} knows {' and '.join(known)}, not {value}"
+            raise OperatorError(f"--{key}: {words}")
     if kind.Options is None:
         if options:
-            raise OperatorError(f"{prefix}{next(iter(options))}: {kind.name} has no options")
+            raise OperatorError(f"--option {next(iter(options))}: {kind.name} has no options")
         exporter = kind()
     else:
         try:
             exporter = kind(parse_options(kind.Options, dict(options), "option"))
         except ConfigProblems as error:
-            lines = [line.replace("option.", prefix, 1) for line in error.problems]
+            lines = [line.replace("option.", "--option ", 1) for line in error.problems]
             raise ConfigProblems(lines) from None
     exporter.view = view
     return exporter
