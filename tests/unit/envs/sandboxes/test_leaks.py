@@ -10,7 +10,6 @@ import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -18,14 +17,15 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.connection import connect_args, driver_args, parse_url
 from envs.sandboxes.base import Sandbox
-from envs.sandboxes.mariadb.sandbox import MariaDBSandbox, MariaDBTemplate
+from envs.sandboxes.mariadb.sandbox import MariaDBSandbox
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
-from envs.sandboxes.postgres.sandbox import PostgresSandbox, PostgresTemplate
+from envs.sandboxes.postgres.sandbox import PostgresSandbox
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.postgres.session import PostgresSession
 from envs.types import Limits, Pins
 from tests.servers import server
+from tests.unit.envs.sandboxes.calls import ServerTemplate, built, call
 
 SCHEMA = (
     "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20) UNIQUE)",
@@ -41,20 +41,8 @@ NAMES = {
     ),
 }
 
-Built = PostgresTemplate | MariaDBTemplate
 
-
-def build(engine: str, kind: Any) -> Built:
-    if engine == "mysql":
-        return MariaDBTemplate.build(
-            lambda connection: [connection.query(each) for each in SCHEMA], server(engine), kind
-        )
-    return PostgresTemplate.build(
-        lambda connection: [connection.execute(each) for each in SCHEMA], server(engine), kind
-    )
-
-
-def server_of(template: Built) -> PostgresServer | MariaDBServer:
+def server_of(template: ServerTemplate) -> PostgresServer | MariaDBServer:
     return template.server
 
 
@@ -94,16 +82,13 @@ def play(sandbox: Sandbox, number: int) -> None:
     """A call that writes, one that breaks, one that loses its session, and a fork that writes
     too.
     """
-    with sandbox.transaction(Limits()) as transaction:
-        transaction.connection.execute(
-            text("INSERT INTO t VALUES (:i, :n)"), {"i": 10 + number, "n": f"n{number}"}
-        )
+    call(sandbox, f"INSERT INTO t VALUES ({10 + number}, 'n{number}')")
     if number % 5 == 0:
-        with pytest.raises(DBAPIError), sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'twice')"))
+        with pytest.raises(DBAPIError):
+            call(sandbox, "INSERT INTO t VALUES (1, 'twice')")
     if number % 10 == 3:
-        with sandbox.fork() as other, other.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("DELETE FROM t WHERE id = 2"))
+        with sandbox.fork() as other:
+            call(other, "DELETE FROM t WHERE id = 2")
     if number % 20 == 7:
         with pytest.raises(DBAPIError), sandbox.transaction(Limits()) as transaction:
             session_of(sandbox).terminate()
@@ -111,7 +96,7 @@ def play(sandbox: Sandbox, number: int) -> None:
     assert len(sandbox.diff().changes) == 1
 
 
-def use(template: Built, count: int) -> None:
+def use(template: ServerTemplate, count: int) -> None:
     for first in range(0, count, OPEN):
         with contextlib.ExitStack() as stack:
             sandboxes = [stack.enter_context(template.open(Pins())) for _ in range(OPEN)]
@@ -122,7 +107,7 @@ def use(template: Built, count: int) -> None:
     ).result()  # what is dropped is dropped in the background
 
 
-def state(template: Built) -> tuple[int, int, int]:
+def state(template: ServerTemplate) -> tuple[int, int, int]:
     return (*held(), named(template.dialect, server_of(template).token))
 
 
@@ -155,7 +140,7 @@ def test_sandboxes_leave_nothing_behind(engine: str, kind: str, count: int):
 
 def check_that_nothing_is_left(engine: str, kind: str, count: int) -> None:
     before = held()
-    with build(engine, kind) as template:
+    with built(engine, SCHEMA, kind) as template:
         token = server_of(template).token
         use(template, 24 if kind == "pooled" else OPEN)  # the pool is as large as it gets
         server_of(template).alive(0)  # opens the watchdog's connection if it was not needed so far

@@ -17,16 +17,14 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from envs.connection import connect_args, parse_url
 from envs.errors import SandboxError
 from envs.sandboxes.mariadb import sandbox as mariadb_sandbox
-from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.postgres import sandbox as postgres_sandbox
-from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import _CLASS, _SWEEPING
 from envs.sql_errors import classify
-from envs.types import ErrorCategory, Limits, Pins
+from envs.types import ErrorCategory, Pins
 from tests.servers import server
+from tests.unit.envs.sandboxes.calls import ServerTemplate, built, call
 
-Built = PostgresTemplate | MariaDBTemplate
 SCHEMA = "CREATE TABLE t (id integer PRIMARY KEY, name varchar(20))"
 ENGINES = ("postgresql", "mariadb")
 LISTS = {"postgresql": "SELECT datname FROM pg_database", "mariadb": "SHOW DATABASES"}
@@ -40,13 +38,7 @@ that lost its control connection looks dead until it connects again.
 """
 
 
-def build(engine: str) -> Built:
-    if engine == "mariadb":
-        return MariaDBTemplate.build(lambda db: db.query(SCHEMA), server(engine), "pooled")
-    return PostgresTemplate.build(lambda db: db.execute(SCHEMA), server(engine), "pooled")
-
-
-def control_sessions(made: Built) -> list[int]:
+def control_sessions(made: ServerTemplate) -> list[int]:
     """The numbers of the process's own sessions on the server."""
     place: Any = made.server
     controls = [place._admin, place._drops]
@@ -93,23 +85,22 @@ def databases(engine: str, token: str) -> set[str]:
         return {str(name) for name in found if token in str(name)}
 
 
-def insert(made: Built) -> int:
+def insert(made: ServerTemplate) -> int:
     with made.open(Pins()) as sandbox:
-        with sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'a')"))
+        call(sandbox, "INSERT INTO t VALUES (1, 'a')")
         return len(sandbox.diff().changes)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_control_connections_are_opened_again(engine: str):
     with (
-        build(engine) as other,  # templates of one process share a server's connections
+        built(engine, [SCHEMA]) as other,  # templates of one process share a server's connections
         administrator(engine) as holding,
     ):
         holding.execute(text(HOLDS[engine]))
         token = other.server.token
         before = databases(engine, token)
-        with build(engine) as made:
+        with built(engine, [SCHEMA]) as made:
             assert made.server is other.server
             assert insert(made) == 1
             assert databases(engine, token) > before
@@ -129,7 +120,7 @@ def test_control_connections_are_opened_again(engine: str):
         assert not other.server.leftovers
 
 
-def start_another(made: Built) -> None:
+def start_another(made: ServerTemplate) -> None:
     """What the start of another process does on the server, its sweep included."""
     another = type(made.server)(made.server.url)
     another.close()
@@ -138,9 +129,8 @@ def start_another(made: Built) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_process_at_work_is_alive_without_its_control_connections(engine: str):
     """Its rollouts have sessions, so that another process's start removes nothing of it."""
-    with build(engine) as made, made.open(Pins()) as sandbox:
-        with sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("INSERT INTO t VALUES (1, 'a')"))
+    with built(engine, [SCHEMA]) as made, made.open(Pins()) as sandbox:
+        call(sandbox, "INSERT INTO t VALUES (1, 'a')")
         before = databases(engine, made.server.token)
         end(engine, control_sessions(made))
         start_another(made)
@@ -151,7 +141,7 @@ def test_a_process_at_work_is_alive_without_its_control_connections(engine: str)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_idle_process_takes_its_lock_again(engine: str):
     """Nothing is asked of it after the loss, for hours perhaps."""
-    with build(engine) as made, administrator(engine) as holding:
+    with built(engine, [SCHEMA]) as made, administrator(engine) as holding:
         holding.execute(text(HOLDS[engine]))
         first = made.server._admin._connection
         end(engine, control_sessions(made))
@@ -170,14 +160,11 @@ def test_the_call_that_changes_too_much_is_refused(engine: str, monkeypatch: pyt
     """The bound is made small here; the calls before it stay."""
     for module in (mariadb_sandbox, postgres_sandbox):
         monkeypatch.setattr(module, "MAX_ROLLOUT_BYTES", 100)
-    with build(engine) as made, made.open(Pins()) as sandbox:
+    with built(engine, [SCHEMA]) as made, made.open(Pins()) as sandbox:
         done = 0
         with pytest.raises(DBAPIError) as caught:
             for number in range(20):
-                with sandbox.transaction(Limits()) as transaction:
-                    transaction.connection.execute(
-                        text("INSERT INTO t VALUES (:i, 'nineteen letters ok')"), {"i": number}
-                    )
+                call(sandbox, f"INSERT INTO t VALUES ({number}, 'nineteen letters ok')")
                 done += 1
         assert classify(caught.value, sandbox.dialect) is ErrorCategory.LIMIT_EXCEEDED
         assert 2 < done < 10

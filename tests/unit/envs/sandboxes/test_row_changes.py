@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.sandboxes.row_changes import canonical_order, row_change, state_digest, to_json_value
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox, SqliteTemplate
 from envs.types import Limits, Pins, RowChange, StateDiff
+from tests.unit.envs.sandboxes.calls import call
 
 SCRIPT = """
 CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT UNIQUE, total INT DEFAULT 0);
@@ -219,7 +220,7 @@ class TestAgainstWholeTables:
     def test_generated_columns_are_left_out(self, template: SqliteTemplate) -> None:
         """They follow from the others."""
         with template.open(Pins()) as sandbox:
-            self.call(
+            call(
                 sandbox,
                 "INSERT INTO made (id, v) VALUES (7, 1)",
                 "UPDATE made SET v = 9 WHERE id = 1",
@@ -231,14 +232,9 @@ class TestAgainstWholeTables:
     def test_counters_are_no_rows(self, template: SqliteTemplate) -> None:
         """AUTOINCREMENT's own table is not the world's."""
         with template.open(Pins()) as sandbox:
-            self.call(sandbox, "INSERT INTO child (parent_id, v) VALUES (1, 9)")
-            self.call(sandbox, "DELETE FROM child WHERE v = 9")
+            call(sandbox, "INSERT INTO child (parent_id, v) VALUES (1, 9)")
+            call(sandbox, "DELETE FROM child WHERE v = 9")
             assert not sandbox.diff()
-
-    def call(self, sandbox: SqliteSandbox, *statements: str) -> None:
-        with sandbox.transaction(Limits()) as transaction:
-            for each in statements:
-                transaction.connection.execute(text(each))
 
 
 class TestValues:

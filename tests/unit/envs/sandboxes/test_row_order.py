@@ -10,15 +10,11 @@ import random
 from collections.abc import Iterator, Sequence
 
 import pytest
-from sqlalchemy import text
 
 from envs.sandboxes.base import Sandbox
-from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
-from envs.sandboxes.postgres.sandbox import PostgresTemplate
-from envs.types import Limits, Pins
-from tests.servers import server
+from envs.types import Pins
+from tests.unit.envs.sandboxes.calls import ServerTemplate, ask, built, call
 
-Built = PostgresTemplate | MariaDBTemplate
 Rows = list[tuple[object, ...]]
 
 PARTS = "CREATE TABLE parts (keyed integer, number integer, PRIMARY KEY (keyed, number))"
@@ -40,21 +36,9 @@ def script(*, loose: bool) -> list[str]:
 
 
 @pytest.fixture(params=["postgresql", "mariadb"])
-def template(request: pytest.FixtureRequest) -> Iterator[Built]:
+def template(request: pytest.FixtureRequest) -> Iterator[ServerTemplate]:
     loose = request.node.get_closest_marker("loose") is not None
-    statements = script(loose=loose)
-    if request.param == "mariadb":
-
-        def load_mariadb(db: object) -> None:
-            for statement in statements:
-                db.query(statement)  # type: ignore[attr-defined]
-
-        made: Built = MariaDBTemplate.build(load_mariadb, server(request.param), "pooled")
-    else:
-        made = PostgresTemplate.build(
-            lambda db: db.execute("; ".join(statements)), server(request.param), "pooled"
-        )
-    with made:
+    with built(request.param, script(loose=loose)) as made:
         yield made
 
 
@@ -81,17 +65,13 @@ def history(seed: int) -> list[str]:
 
 def play(sandbox: Sandbox, calls: Sequence[str], reads: Sequence[str] = READS) -> list[Rows]:
     """Make the calls; returns the rows that the reads found before them."""
-    with sandbox.transaction(Limits()) as transaction:
-        found = [
-            [tuple(row) for row in transaction.connection.execute(text(read))] for read in reads
-        ]
-    for call in calls:
-        with sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text(call))
+    found = [ask(sandbox, read) for read in reads]
+    for each in calls:
+        call(sandbox, each)
     return found
 
 
-def test_earlier_rollouts_leave_no_order(template: Built):
+def test_earlier_rollouts_leave_no_order(template: ServerTemplate):
     slots: set[str] = set()
     found: list[list[Rows]] = []
     for seed in range(12):
@@ -103,7 +83,7 @@ def test_earlier_rollouts_leave_no_order(template: Built):
 
 
 @pytest.mark.loose
-def test_a_table_without_a_key_leaves_no_order(template: Built):
+def test_a_table_without_a_key_leaves_no_order(template: ServerTemplate):
     reads = ("SELECT * FROM loose",)
     calls = ["UPDATE loose SET name = 'changed' WHERE name = 'row 7'", "SELECT 2"]
     before: list[list[Rows]] = []

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from pymysql.constants import CLIENT
 from sqlalchemy.exc import DBAPIError
 
-from envs.connection import parse_url
 from envs.sandboxes import watchdog
 from envs.sandboxes.mariadb import server as mysql_server
 from envs.sandboxes.mariadb import session as mysql_session
@@ -23,9 +21,17 @@ from envs.sandboxes.mariadb.dialect import MariaDBCall
 from envs.sandboxes.mariadb.sandbox import MariaDBSandbox, MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
-from envs.sandboxes.server.admin_session import SharedSessions
 from envs.types import Limits, Pins
-from tests.servers import server
+from tests.unit.envs.sandboxes.calls import (
+    Attack,
+    Removal,
+    ServerTemplate,
+    ask,
+    built,
+    call,
+    check_guard,
+    runs,
+)
 
 SCHEMA = (
     "CREATE TABLE t (a int PRIMARY KEY, b varchar(20))",
@@ -34,50 +40,15 @@ SCHEMA = (
     "CREATE PROCEDURE leave_it() BEGIN DELETE FROM t; COMMIT; END",
 )
 
-Attack = Callable[[MariaDBTemplate], bool]
-"""Whether it did its harm."""
-
-Removal = Callable[[pytest.MonkeyPatch], None]
-
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[MariaDBTemplate]:
+def guarded() -> Iterator[ServerTemplate]:
     with build() as made:
         yield made
 
 
-def build() -> MariaDBTemplate:
-    def load(connection: Any) -> None:
-        for each in SCHEMA:
-            connection.query(each)
-
-    return MariaDBTemplate.build(load, parse_url(server("mysql")))
-
-
-def call(sandbox: MariaDBSandbox, *statements: str, limits: Limits | None = None) -> list[Any]:
-    """What the last statement gives."""
-    rows: list[Any] = []
-    with sandbox.transaction(limits or Limits()) as transaction:
-        for each in statements:
-            done = transaction.connection.exec_driver_sql(
-                each, execution_options={"no_parameters": True}
-            )
-            rows = list(done.all()) if done.returns_rows else []
-    return rows
-
-
-def runs(*statements: str, limits: Limits | None = None) -> Attack:
-    """An attack that has succeeded when its statements run and all their rows are fetched."""
-
-    def attack(made: MariaDBTemplate) -> bool:
-        with made.open(Pins()) as sandbox:
-            try:
-                call(sandbox, *statements, limits=limits)
-            except DBAPIError:
-                return False
-            return True
-
-    return attack
+def build() -> ServerTemplate:
+    return built("mysql", SCHEMA)
 
 
 def smuggled_write(made: MariaDBTemplate) -> bool:
@@ -85,7 +56,7 @@ def smuggled_write(made: MariaDBTemplate) -> bool:
     with made.open(Pins()) as sandbox:
         with contextlib.suppress(DBAPIError):
             call(sandbox, "SELECT 1; DELETE FROM t")
-        return not call(sandbox, "SELECT * FROM t")
+        return not ask(sandbox, "SELECT * FROM t")
 
 
 def left_to_the_next(made: MariaDBTemplate) -> bool:
@@ -93,7 +64,7 @@ def left_to_the_next(made: MariaDBTemplate) -> bool:
     with made.open(Pins()) as sandbox, contextlib.suppress(DBAPIError):
         call(sandbox, "CALL leave_it()")
     with made.open(Pins()) as sandbox:
-        return not call(sandbox, "SELECT * FROM t")
+        return not ask(sandbox, "SELECT * FROM t")
 
 
 def wrong_value(sql: str, limits: Limits, wrong: object) -> Attack:
@@ -102,7 +73,7 @@ def wrong_value(sql: str, limits: Limits, wrong: object) -> Attack:
     def attack(made: MariaDBTemplate) -> bool:
         with made.open(Pins()) as sandbox:
             try:
-                return call(sandbox, sql, limits=limits)[0][0] == wrong
+                return ask(sandbox, sql, limits)[0][0] == wrong
             except DBAPIError:
                 return False
 
@@ -112,33 +83,33 @@ def wrong_value(sql: str, limits: Limits, wrong: object) -> Attack:
 def lost_session(made: MariaDBTemplate) -> bool:
     """A statement past its time takes the session with it."""
     with made.open(Pins()) as sandbox:
-        (before,) = call(sandbox, "SELECT CONNECTION_ID()")
+        before = ask(sandbox, "SELECT CONNECTION_ID()")
         with contextlib.suppress(DBAPIError):
             call(sandbox, "SELECT SLEEP(20)", limits=SHORT)
-        return call(sandbox, "SELECT CONNECTION_ID()") != [before]
+        return ask(sandbox, "SELECT CONNECTION_ID()") != before
 
 
 def neighbours_rows(made: MariaDBTemplate) -> bool:
     with made.open(Pins()) as one, made.open(Pins()) as other:
-        ((name,),) = call(other, "SELECT DATABASE()")
+        ((name,),) = ask(other, "SELECT DATABASE()")
         try:
-            return len(call(one, f"SELECT * FROM {name}.t")) == 2
+            return len(ask(one, f"SELECT * FROM {name}.t")) == 2
         except DBAPIError:
             return False
 
 
 def reads_a_file(made: MariaDBTemplate) -> bool:
     with made.open(Pins()) as sandbox:
-        return call(sandbox, "SELECT LENGTH(LOAD_FILE('/etc/passwd'))")[0][0] is not None
+        return ask(sandbox, "SELECT LENGTH(LOAD_FILE('/etc/passwd'))")[0][0] is not None
 
 
 def forged_log(made: MariaDBTemplate) -> bool:
     """Rows change, and the diff does not say so."""
     with made.open(Pins()) as sandbox:
-        ((name,),) = call(sandbox, "SELECT DATABASE()")
+        ((name,),) = ask(sandbox, "SELECT DATABASE()")
         with contextlib.suppress(DBAPIError):
             call(sandbox, "DELETE FROM t", f"DELETE FROM {name}_log.t0")
-        return not call(sandbox, "SELECT * FROM t") and not sandbox.diff()
+        return not ask(sandbox, "SELECT * FROM t") and not sandbox.diff()
 
 
 def any_word(patch: pytest.MonkeyPatch) -> None:
@@ -267,14 +238,8 @@ them all is made anew.
 
 @pytest.mark.parametrize("name", GUARDS)
 def test_without_it_its_attack_succeeds(
-    guarded: MariaDBTemplate, monkeypatch: pytest.MonkeyPatch, name: str
+    guarded: ServerTemplate, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     attack, remove = GUARDS[name]
-    assert not attack(guarded)
-    remove(monkeypatch)
-    if not name.startswith(BUILT_IN):
-        assert attack(guarded)
-        return
-    monkeypatch.setattr(MariaDBTemplate, "sessions", SharedSessions(MariaDBServer))
-    with build() as unguarded:
-        assert attack(unguarded)
+    anew = build if name.startswith(BUILT_IN) else None
+    check_guard(guarded, attack, monkeypatch, remove, anew)

@@ -15,14 +15,15 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
-from envs.sandboxes.base import Kind, Sandbox
+from envs.sandboxes.base import Sandbox
 from envs.sandboxes.mariadb import server as mysql_server
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.statement_guard import read_insertion, refusal
 from envs.sql_errors import classify
-from envs.types import ErrorCategory, Limits, Pins, RowChange
+from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
+from tests.unit.envs.sandboxes.calls import ask, built, call
 
 SCHEMA = (
     """CREATE TABLE kinds (id bigint AUTO_INCREMENT PRIMARY KEY, big decimal(30, 2), ratio double, single float,
@@ -59,31 +60,10 @@ SCHEMA = (
 TABLES = ("kinds", "parent", "child", "grandchild", "audit", "ranked", "loose")
 
 
-def load(connection: Any) -> None:
-    for each in SCHEMA:
-        connection.query(each)
-
-
-def built(kind: Kind) -> Iterator[MariaDBTemplate]:
-    with MariaDBTemplate.build(load, server("mysql"), kind) as made:
-        yield made
-
-
 @pytest.fixture(scope="module")
 def template() -> Iterator[MariaDBTemplate]:
-    yield from built("pooled")
-
-
-def call(sandbox: Sandbox, *statements: str, limits: Limits | None = None) -> tuple[RowChange, ...]:
-    with sandbox.transaction(limits or Limits()) as transaction:
-        for each in statements:
-            transaction.connection.exec_driver_sql(each, execution_options={"no_parameters": True})
-    return transaction.changes
-
-
-def ask(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
-    with sandbox.transaction(Limits(read_only=True)) as transaction:
-        return [tuple(row) for row in transaction.connection.execute(text(sql))]
+    with built("mysql", SCHEMA) as made:
+        yield made
 
 
 def everything(sandbox: Sandbox) -> list[object]:
@@ -490,20 +470,16 @@ def test_a_key_that_no_text_shows_is_that_of_a_fresh_database(plain: MariaDBTemp
     assert change.key == {"id": 1}
 
 
+KINDS = "CREATE TABLE kinds (id int AUTO_INCREMENT PRIMARY KEY, words text)"
+
+
 @pytest.fixture(scope="module")
 def plain() -> Iterator[MariaDBTemplate]:
-    def load_plain(connection: Any) -> None:
-        connection.query("CREATE TABLE kinds (id int AUTO_INCREMENT PRIMARY KEY, words text)")
-
-    with MariaDBTemplate.build(load_plain, server("mysql"), "pooled") as made:
+    with built("mysql", [KINDS]) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def counted() -> Iterator[MariaDBTemplate]:
-    def load_counted(connection: Any) -> None:
-        connection.query("CREATE TABLE kinds (id int AUTO_INCREMENT PRIMARY KEY, words text)")
-        connection.query("CREATE VIEW words_of_kinds AS SELECT words FROM kinds")
-
-    with MariaDBTemplate.build(load_counted, server("mysql"), "pooled") as made:
+    with built("mysql", [KINDS, "CREATE VIEW words_of_kinds AS SELECT words FROM kinds"]) as made:
         yield made

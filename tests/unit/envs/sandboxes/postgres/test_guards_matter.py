@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from envs.connection import parse_url
 from envs.errors import SandboxError
 from envs.sandboxes import watchdog
 from envs.sandboxes.postgres import server as postgres_server
@@ -25,9 +23,17 @@ from envs.sandboxes.postgres.dialect import PostgresCall
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.postgres.session import PostgresSession
-from envs.sandboxes.server.admin_session import SharedSessions
 from envs.types import Limits, Pins
-from tests.servers import server
+from tests.unit.envs.sandboxes.calls import (
+    Attack,
+    Removal,
+    ServerTemplate,
+    ask,
+    built,
+    call,
+    check_guard,
+    runs,
+)
 
 SCHEMA = """
 CREATE TABLE t (a int PRIMARY KEY, b text);
@@ -36,50 +42,23 @@ CREATE FUNCTION stubborn() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
   BEGIN PERFORM pg_sleep(2); EXCEPTION WHEN query_canceled THEN PERFORM pg_sleep(2); END; RETURN 1; END $$;
 """
 
-Attack = Callable[[PostgresTemplate], bool]
-"""Whether it did its harm."""
-
-Removal = Callable[[pytest.MonkeyPatch], None]
-
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[PostgresTemplate]:
+def guarded() -> Iterator[ServerTemplate]:
     with build() as made:
         yield made
 
 
-def build() -> PostgresTemplate:
-    url = parse_url(server("postgresql"))
-    return PostgresTemplate.build(lambda connection: connection.execute(SCHEMA), url)
-
-
-def runs(*statements: str, limits: Limits | None = None) -> Attack:
-    """An attack that has succeeded when its statements run and all their rows are fetched."""
-
-    def attack(made: PostgresTemplate) -> bool:
-        with made.open(Pins()) as sandbox:
-            try:
-                with sandbox.transaction(limits or Limits()) as transaction:
-                    for each in statements:
-                        done = transaction.connection.execute(
-                            text(each), execution_options={"no_parameters": True}
-                        )
-                        _ = done.all() if done.returns_rows else None
-            except DBAPIError:
-                return False
-            return True
-
-    return attack
+def build() -> ServerTemplate:
+    return built("postgresql", [SCHEMA])
 
 
 def smuggled_commit(made: PostgresTemplate) -> bool:
     """A write is there after the error that should have undone its call."""
     with made.open(Pins()) as sandbox:
-        with contextlib.suppress(DBAPIError), sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("DELETE FROM t; COMMIT; BEGIN"))
-            transaction.connection.execute(text("SELECT nowhere"))
-        with sandbox.transaction(Limits(read_only=True)) as transaction:
-            return not transaction.connection.execute(text("SELECT count(*) FROM t")).scalar_one()
+        with contextlib.suppress(DBAPIError):
+            call(sandbox, "DELETE FROM t; COMMIT; BEGIN", "SELECT nowhere")
+        return ask(sandbox, "SELECT count(*) FROM t") == [(0,)]
 
 
 def late_value(made: PostgresTemplate) -> bool:
@@ -93,25 +72,16 @@ def costly_timeout(made: PostgresTemplate) -> bool:
     """A statement past its time takes the session with it."""
     with made.open(Pins()) as sandbox:
         before = sandbox._session.pid
-        with (
-            contextlib.suppress(DBAPIError),
-            sandbox.transaction(Limits(statement_timeout_ms=100)) as transaction,
-        ):
-            transaction.connection.execute(text("SELECT pg_sleep(20)"))
-        with sandbox.transaction(READS) as transaction:
-            transaction.connection.execute(text("SELECT 1"))
+        with contextlib.suppress(DBAPIError):
+            call(sandbox, "SELECT pg_sleep(20)", limits=Limits(statement_timeout_ms=100))
+        ask(sandbox, "SELECT 1")
         return sandbox._session.pid != before
 
 
 def neighbours_rows(made: PostgresTemplate) -> bool:
     """A sandbox's login opens another one's database."""
     with made.open(Pins()) as one, made.open(Pins()) as other:
-        names: list[str] = []
-        for each in (one, other):
-            with each.transaction(Limits()) as transaction:
-                names.append(
-                    transaction.connection.execute(text("SELECT current_database()")).scalar_one()
-                )
+        names = [ask(each, "SELECT current_database()")[0][0] for each in (one, other)]
         try:
             made.server.connect(names[0], names[1]).close()
         except SandboxError:  # permission denied for database
@@ -123,12 +93,10 @@ def unlogged_write(made: PostgresTemplate) -> bool:
     """Rows change, and the diff does not say so."""
     with made.open(Pins()) as sandbox:
         (number,) = made.shapes
-        call = f"""SELECT envs_guard.put('guess', '{{"rows": [[{number}, ["(1,x)"], []]], "counters": []}}')"""
-        with contextlib.suppress(DBAPIError), sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text(call), execution_options={"no_parameters": True})
-        with sandbox.transaction(Limits(read_only=True)) as transaction:
-            count = transaction.connection.execute(text("SELECT count(*) FROM t")).scalar_one()
-        return count == 1 and not sandbox.diff()
+        guess = f"""SELECT envs_guard.put('guess', '{{"rows": [[{number}, ["(1,x)"], []]], "counters": []}}')"""
+        with contextlib.suppress(DBAPIError):
+            call(sandbox, guess)
+        return ask(sandbox, "SELECT count(*) FROM t") == [(1,)] and not sandbox.diff()
 
 
 def any_word(patch: pytest.MonkeyPatch) -> None:
@@ -250,14 +218,8 @@ BUILT_IN = ("rights: ", "the log's secret", "cap of temporary files")
 
 @pytest.mark.parametrize("name", GUARDS)
 def test_without_it_its_attack_succeeds(
-    guarded: PostgresTemplate, monkeypatch: pytest.MonkeyPatch, name: str
+    guarded: ServerTemplate, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     attack, remove = GUARDS[name]
-    assert not attack(guarded)
-    remove(monkeypatch)
-    if not name.startswith(BUILT_IN):
-        assert attack(guarded)
-        return
-    monkeypatch.setattr(PostgresTemplate, "sessions", SharedSessions(PostgresServer))
-    with build() as unguarded:
-        assert attack(unguarded)
+    anew = build if name.startswith(BUILT_IN) else None
+    check_guard(guarded, attack, monkeypatch, remove, anew)

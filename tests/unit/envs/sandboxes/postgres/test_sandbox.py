@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from envs.connection import parse_url
 from envs.errors import ScriptError
-from envs.sandboxes.base import Kind, Sandbox
+from envs.sandboxes.base import Sandbox
 from envs.sandboxes.postgres import session as postgres_session
 from envs.sandboxes.postgres.clock import pinned
 from envs.sandboxes.postgres.sandbox import PostgresTemplate
@@ -31,8 +31,9 @@ from envs.sandboxes.postgres.server import MARK, PostgresServer
 from envs.sandboxes.postgres.statement_guard import refusal
 from envs.scripts import run_script
 from envs.sql_errors import classify
-from envs.types import ErrorCategory, Limits, Pins, RowChange
+from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
+from tests.unit.envs.sandboxes.calls import ask, built, call
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('glad', 'sad');
@@ -61,31 +62,14 @@ INSERT INTO audit VALUES ('one'), ('one'), ('two');
 
 @pytest.fixture(scope="module")
 def template() -> Iterator[PostgresTemplate]:
-    yield from built("pooled")
+    with built("postgresql", [SCHEMA]) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
 def clones() -> Iterator[PostgresTemplate]:
-    yield from built("cloned")
-
-
-def built(kind: Kind) -> Iterator[PostgresTemplate]:
-    with PostgresTemplate.build(
-        lambda connection: connection.execute(SCHEMA), server("postgresql"), kind
-    ) as made:
+    with built("postgresql", [SCHEMA], "cloned") as made:
         yield made
-
-
-def call(sandbox: Sandbox, *statements: str, limits: Limits | None = None) -> tuple[RowChange, ...]:
-    with sandbox.transaction(limits or Limits()) as transaction:
-        for each in statements:
-            transaction.connection.execute(text(each), execution_options={"no_parameters": True})
-    return transaction.changes
-
-
-def ask(sandbox: Sandbox, sql: str) -> list[tuple[object, ...]]:
-    with sandbox.transaction(Limits(read_only=True)) as transaction:
-        return [tuple(row) for row in transaction.connection.execute(text(sql))]
 
 
 @pytest.mark.parametrize("kind", ["pooled", "cloned"])
@@ -234,11 +218,8 @@ def test_a_used_database_gives_rows_in_the_order_of_a_fresh_one():
     def played(sandbox: Sandbox) -> list[list[tuple[object, ...]]]:
         return [[*ask(sandbox, look)] for statement in work if call(sandbox, statement)]
 
-    def load(connection: psycopg.Connection[object]) -> None:
-        connection.execute("CREATE TABLE items (id int PRIMARY KEY, pad text)")
-        connection.execute(fill)
-
-    with PostgresTemplate.build(load, server("postgresql"), "pooled") as made:
+    table = "CREATE TABLE items (id int PRIMARY KEY, pad text)"
+    with built("postgresql", [table, fill]) as made:
         with made.open(Pins()) as sandbox:
             fresh, name = played(sandbox), ask(sandbox, "SELECT current_database()")
         with made.open(Pins()) as sandbox:

@@ -19,8 +19,7 @@ from envs.sandboxes.postgres.sandbox import PostgresSandbox, PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.postgres.session import PostgresSession
 from envs.types import Limits, Pins
-from tests.servers import server
-from tests.unit.envs.sandboxes.postgres.test_sandbox import call
+from tests.unit.envs.sandboxes.calls import ask, built, call
 
 READ = Limits(read_only=True)
 PATIENCE_S = 20.0
@@ -28,9 +27,7 @@ PATIENCE_S = 20.0
 
 @pytest.fixture(scope="module")
 def template() -> Generator[PostgresTemplate]:
-    with PostgresTemplate.build(
-        lambda c: c.execute("CREATE TABLE t (id serial PRIMARY KEY, n int)"), server("postgresql")
-    ) as made:
+    with built("postgresql", ["CREATE TABLE t (id serial PRIMARY KEY, n int)"]) as made:
         yield made
 
 
@@ -121,10 +118,9 @@ def test_a_read_in_a_further_session_can_neither_write_nor_outstay_its_time(
             ("INSERT INTO t (n) VALUES (1)", "read-only"),
             ("SELECT pg_sleep(30)", "timeout"),
         ):
-            with pytest.raises(DBAPIError, match=words), sandbox.transaction(short) as further:
-                further.connection.execute(text(sql))
-        with sandbox.transaction(short) as further:
-            assert further.connection.execute(text("SELECT count(*) FROM t")).scalar() == 0
+            with pytest.raises(DBAPIError, match=words):
+                call(sandbox, sql, limits=short)
+        assert ask(sandbox, "SELECT count(*) FROM t", short) == [(0,)]
 
 
 @pytest.mark.parametrize("moment", ["first", "within a call"])
@@ -139,7 +135,7 @@ def test_a_socket_that_closes_while_the_driver_waits_is_a_lost_connection(
     sandbox = template.open(Pins())
     session: PostgresSession = sandbox._session  # pyright: ignore[reportPrivateUsage]
 
-    def ask() -> None:
+    def asked() -> None:
         if moment == "first":
             monkeypatch.setattr(session.connection, "wait", closed)
         with sandbox.transaction(READ) as transaction:
@@ -147,7 +143,7 @@ def test_a_socket_that_closes_while_the_driver_waits_is_a_lost_connection(
             transaction.connection.execute(text("SELECT 1")).one()
 
     with pytest.raises(SandboxError, match="connection to the sandbox was lost"):
-        ask()
+        asked()
     monkeypatch.undo()
     with contextlib.suppress(SandboxError):
         sandbox.close()

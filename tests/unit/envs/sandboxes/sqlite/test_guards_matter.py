@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import apsw
 import pytest
@@ -15,6 +15,7 @@ from envs.sandboxes.sqlite import sandbox as sqlite
 from envs.sandboxes.sqlite.guard import SqliteGuard
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.types import Limits, Pins
+from tests.unit.envs.sandboxes.calls import Attack, Removal, ask, runs
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +29,6 @@ FLOOD = (
     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT i FROM n"
 )
 
-Attack = Callable[[SqliteTemplate], bool]
-"""Whether it did its harm."""
-
 
 @pytest.fixture(scope="module")
 def template() -> Iterator[SqliteTemplate]:
@@ -40,23 +38,6 @@ def template() -> Iterator[SqliteTemplate]:
 
     with SqliteTemplate.build(load) as made:
         yield made
-
-
-def runs(*statements: str, limits: Limits | None = None) -> Attack:
-    """An attack that has succeeded when its statements run and all their rows are fetched."""
-
-    def attack(template: SqliteTemplate) -> bool:
-        with template.open(Pins()) as sandbox:
-            try:
-                with sandbox.transaction(limits or Limits()) as transaction:
-                    for each in statements:
-                        done = transaction.connection.execute(text(each))
-                        _ = done.all() if done.returns_rows else None
-            except DBAPIError:
-                return False
-            return True
-
-    return attack
 
 
 def outlives(statement: str) -> Attack:
@@ -71,10 +52,7 @@ def outlives(statement: str) -> Attack:
                     transaction.rollback()
             except (DBAPIError, apsw.Error):
                 pass
-            with sandbox.transaction(Limits(read_only=True)) as transaction:
-                return not transaction.connection.execute(
-                    text("SELECT count(*) FROM t")
-                ).scalar_one()
+            return ask(sandbox, "SELECT count(*) FROM t") == [(0,)]
 
     return attack
 
@@ -93,7 +71,7 @@ def cached_write(template: SqliteTemplate) -> bool:
         return True
 
 
-def allowing(*actions: int) -> Callable[[pytest.MonkeyPatch], None]:
+def allowing(*actions: int) -> Removal:
     """The authorizer without its word on some actions."""
     before = SqliteGuard.authorize
 
@@ -103,7 +81,7 @@ def allowing(*actions: int) -> Callable[[pytest.MonkeyPatch], None]:
     return lambda patch: patch.setattr(SqliteGuard, "authorize", authorize)
 
 
-def without(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+def without(name: str) -> Removal:
     """The list of limits without one of them."""
     kept = tuple(each for each in guard.LIMITS if each[0] != getattr(apsw, name))
     assert len(kept) == len(guard.LIMITS) - 1
@@ -179,11 +157,11 @@ def ruleless(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SqliteGuard, "authorize", authorize)
 
 
-def emptied(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+def emptied(name: str) -> Removal:
     return lambda patch: patch.setattr(guard, name, frozenset[str]())
 
 
-GUARDS: dict[str, tuple[Attack, Callable[[pytest.MonkeyPatch], None]]] = {
+GUARDS: dict[str, tuple[Attack, Removal]] = {
     "authorizer: transactions": (outlives("COMMIT"), allowing(apsw.SQLITE_TRANSACTION)),
     ("authorizer: savepoints"): (runs("SAVEPOINT mine", "RELEASE mine"), allowing(apsw.SQLITE_SAVEPOINT)),
     ("authorizer: PRAGMA"): (runs("PRAGMA max_page_count = 1000000000"), allowing(apsw.SQLITE_PRAGMA)),

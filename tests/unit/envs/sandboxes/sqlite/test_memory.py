@@ -5,10 +5,10 @@ or changes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 import apsw
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.sandboxes.sqlite import sandbox as sqlite
@@ -16,7 +16,8 @@ from envs.sandboxes.sqlite.guard import SqliteGuard
 from envs.sandboxes.sqlite.pages import Pages, connect
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.sql_errors import classify
-from envs.types import ErrorCategory, Limits, Pins
+from envs.types import ErrorCategory, Pins
+from tests.unit.envs.sandboxes.calls import ask, call
 
 SCRIPT = """
 CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
@@ -58,11 +59,8 @@ def peak(template: SqliteTemplate, sql: str) -> int:
     with template.open(Pins()) as sandbox:
         before = apsw.memory_used()
         apsw.memory_high_water(True)
-        try:
-            with sandbox.transaction(Limits()) as transaction:
-                transaction.connection.execute(text(sql))
-        except DBAPIError:
-            pass
+        with suppress(DBAPIError):
+            call(sandbox, sql)
         return apsw.memory_high_water(True) - before
 
 
@@ -92,14 +90,10 @@ def test_a_list_that_grows_is_broken_off(
     """No limit of SQLite's own holds it: without the guard, it is more. The sandbox lives on."""
     monkeypatch.setattr(sqlite, "HEAP_BYTES", 8 * 2**20 - len(template.image))
     with template.open(Pins()) as sandbox:
-        with pytest.raises(DBAPIError) as caught, sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text(LIST))
+        with pytest.raises(DBAPIError) as caught:
+            call(sandbox, LIST)
         assert classify(caught.value) is ErrorCategory.LIMIT_EXCEEDED
-        with sandbox.transaction(Limits()) as transaction:
-            assert (
-                transaction.connection.execute(text("SELECT count(*) FROM t")).scalar_one()
-                == 10_000
-            )
+        assert ask(sandbox, "SELECT count(*) FROM t") == [(10_000,)]
     assert peak(template, LIST) < MOST
     monkeypatch.setattr(sqlite, "HEAP_BYTES", 2**40)
     assert peak(template, LIST) > MOST
@@ -110,14 +104,10 @@ def test_a_write_that_is_broken_off_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(sqlite, "HEAP_BYTES", 2**20 - len(template.image))
     with template.open(Pins()) as sandbox:
-        with (
-            pytest.raises(DBAPIError, match="out of memory"),
-            sandbox.transaction(Limits()) as transaction,
-        ):
-            transaction.connection.execute(text("UPDATE t SET b = b || 'x'"))
+        with pytest.raises(DBAPIError, match="out of memory"):
+            call(sandbox, "UPDATE t SET b = b || 'x'")
         assert not sandbox.diff()
-        with sandbox.transaction(Limits()) as transaction:
-            transaction.connection.execute(text("UPDATE t SET b = 'x' WHERE a = 1"))
+        call(sandbox, "UPDATE t SET b = 'x' WHERE a = 1")
         assert len(sandbox.diff().changes) == 1
 
 
