@@ -11,8 +11,8 @@ from typing import Any
 from aiohttp import web
 
 from synth.core.types.events import Usage
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
+from tests.faulty_endpoint import Fault
 
 Texts = Mapping[str, object]
 

@@ -16,9 +16,10 @@ from typing import Any
 from synth.core.models.openai.wire import canonical_message
 from synth.core.models.scripted.expert import ExpertConversation
 from synth.errors import ModelRefusedRequest
-from synth.ext.serving.openai_server import FaultHook, Handler, serve
+from synth.ext.serving.openai_server import Handler, serve
 from synth.model import Completion
 from synth.task import Task
+from tests.faulty_endpoint import FaultHook, faulty
 
 
 class Expert:
@@ -55,7 +56,8 @@ def endpoint(
 
     async def work() -> None:
         loops.append(asyncio.get_running_loop())
-        async with serve(expert, models=("expert",), api_key=api_key, faults=faults) as url:
+        own = [] if faults is None else [faulty(faults)]
+        async with serve(expert, models=("expert",), api_key=api_key, middlewares=own) as url:
             urls.append(url)
             ready.set()
             await stop.wait()

@@ -11,9 +11,9 @@ from typing import Any
 
 from aiohttp import web
 
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.expert_endpoint import Expert
+from tests.faulty_endpoint import Fault
 
 REFUSED = Fault(
     status=429, body=(b'{"error": {"message": "too many at once", "type": "rate_limit"}}',)

@@ -17,10 +17,10 @@ from aiohttp import web
 
 from synth.__main__ import main
 from synth.core.types.events import Usage
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.author_command import Command
 from tests.e2e.expert_endpoint import endpoint
+from tests.faulty_endpoint import Fault
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,11 @@ from aiohttp import web
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable
-from synth.ext.serving.openai_server import Fault
 from synth.task import Task
 from tests.e2e.command import COMMAND, stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.misbehaving import wait_for_words
+from tests.faulty_endpoint import Fault
 
 JOB = ("run", "tasks.count=40", "seed=11")
 KEY = "test-key-of-the-loopback-endpoint"

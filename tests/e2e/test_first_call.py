@@ -17,9 +17,9 @@ from aiohttp import web
 from synth.__main__ import main
 from synth.core.dataset.reader import Dataset
 from synth.core.types.events import Usage
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
+from tests.faulty_endpoint import Fault
 
 JOB = ("run", "env=library", "tasks.count=6", "users=none", "tasks.kind=families", "runtime=inline")
 FAMILIES = "tasks.families=[lend_book]"

@@ -17,10 +17,10 @@ from synth.core.config.compose import compose
 from synth.core.dataset.reader import Dataset
 from synth.core.types.events import Usage
 from synth.ext.serving.known_rollouts import open_served
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
+from tests.faulty_endpoint import Fault
 
 PLAN = ("env=shop", "tasks.count=12", "seed=5", "agent.max_turns=100")
 ALL = (

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from aiohttp import web
 
-from synth.ext.serving.openai_server import Fault
 from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.test_endpoint import tasks_of
 from tests.faults.promises import promise
+from tests.faulty_endpoint import Fault
 from tests.unit.small_world import make
 
 KEY = "loopback-key-of-this-test-4711"

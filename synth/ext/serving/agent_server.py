@@ -26,7 +26,7 @@ from aiohttp import web
 from envs.errors import EnvsError
 from synth.core.renaming.opening import rules_of
 from synth.errors import SynthError
-from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response
+from synth.ext.serving.guarded import HEADERS, guard, json_body, json_response, listening
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.openai_server import endpoint
@@ -48,19 +48,13 @@ async def serve_agent(
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
     server = _AgentServer(sessions, token, questions)
-    runner = web.AppRunner(
-        server.application(),
-        access_log=None,
-        handler_cancellation=True,  # who leaves a stream follows no more, at once
-        shutdown_timeout=1.0,
-    )
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, HOST, port).start()
-        yield f"http://{HOST}:{runner.addresses[0][1]}"
-    finally:
-        await sessions.aclose()  # streams end with their sessions
-        await runner.cleanup()
+    app = server.application()
+    # Who leaves a stream follows no more, at once.
+    async with listening(app, HOST, port, handler_cancellation=True) as url:
+        try:
+            yield url
+        finally:
+            await sessions.aclose()  # streams end with their sessions
 
 
 class _AgentServer:

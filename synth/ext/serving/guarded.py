@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 from aiohttp import web
@@ -90,6 +91,24 @@ def _authorization(request: web.Request) -> str | None:
         return b64decode(given, validate=True).decode().partition(":")[2]
     except ValueError:
         return None
+
+
+@asynccontextmanager
+async def listening(
+    app: web.Application, host: str, port: int, backlog: int = 128, **options: Any
+) -> AsyncGenerator[str]:
+    """Serve until the block ends; yields the base URL. Port 0 takes a free one. ``options`` are
+    the runner's.
+    """
+    given: dict[str, Any] = {"access_log": None, "shutdown_timeout": 1.0, **options}
+    runner = web.AppRunner(app, **given)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port, backlog=backlog).start()
+        name = f"[{host}]" if ":" in host else host
+        yield f"http://{name}:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
 
 
 def json_response(status: int, value: object) -> web.Response:

@@ -2,13 +2,11 @@
 
 ``POST /v1/chat/completions`` (whole or streamed), ``GET /v1/models``, ``GET /health`` (without a
 key). The handler gets a request that :func:`synth.ext.serving.chat_request.check_request` has
-accepted, in wire form, and returns a completion. A fault hook may replace it by any raw response,
-to reproduce the behaviour of real endpoints.
+accepted, in wire form, and returns a completion.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import (
@@ -21,16 +19,17 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from envs.types import ToolCall
 from synth.core.foundation.server_token import is_token
 from synth.core.models.openai.wire import encode
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
 from synth.ext.serving.chat_request import BadRequestError, check_request, strict_json
+from synth.ext.serving.guarded import listening
 from synth.model import Completion
 
 _CHARACTERS_PER_TOKEN = 4  # a rule of thumb, for completions that bring no usage of their own
@@ -160,30 +159,8 @@ Handler = Callable[[dict[str, Any]], Awaitable[Completion]]
 
 _log = logging.getLogger(__name__)
 _MAX_BODY = 256 * 1024 * 1024
-_SHUTDOWN_S = 1.0
 _ACCESS = '%a "%r" %s %b bytes %Tf s'
 _HEALTH = "/health"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A raw response in place of the real one.
-
-    ``body`` is sent piece by piece, ``pause_s`` apart, after ``delay_s``; an endless iterator never
-    ends. ``abort`` cuts the connection after the last piece, or before the status line if there is
-    none: a reset. Without a ``Content-Length`` header of its own the body is chunked.
-    """
-
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    body: Iterable[bytes] = ()
-    delay_s: float = 0.0
-    pause_s: float = 0.0
-    abort: bool = False
-
-
-FaultHook = Callable[[web.Request], Awaitable[Fault | None]]
-"""Called before each request is read; None lets it through."""
 
 
 @asynccontextmanager
@@ -195,31 +172,22 @@ async def serve(
     models: Iterable[str] = ("synth",),
     api_key: str | None = None,
     extensions: frozenset[str] = frozenset(),
-    faults: FaultHook | None = None,
+    middlewares: Sequence[Middleware] = (),
     access_log: logging.Logger | None = None,
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL (``http://host:port/v1``). Port 0 selects a
     free one.
 
     ``models`` are the accepted names (empty: every name), ``api_key`` is required as a bearer token
-    if set, ``extensions`` are top-level keys to accept beyond OpenAI's. ``access_log`` gets a line
-    for each request: the path, the status, bytes and seconds; no header and no body.
+    if set, ``extensions`` are top-level keys to accept beyond OpenAI's. ``middlewares`` of aiohttp
+    see each request first. ``access_log`` gets a line for each request: the path, the status, bytes
+    and seconds; no header and no body.
     """
-    server = _ModelServer(handler, tuple(models), api_key, extensions, faults)
-    runner = web.AppRunner(
-        server.application(),
-        access_log=access_log,
-        access_log_format=_ACCESS,
-        handler_cancellation=True,
-        shutdown_timeout=_SHUTDOWN_S,
-    )
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port, backlog=4096).start()
-        name = f"[{host}]" if ":" in host else host
-        yield f"http://{name}:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
+    server = _ModelServer(handler, tuple(models), api_key, extensions)
+    app = server.application(middlewares=middlewares)
+    log = {"access_log": access_log, "access_log_format": _ACCESS}
+    async with listening(app, host, port, 4096, handler_cancellation=True, **log) as url:
+        yield f"{url}/v1"
 
 
 def endpoint(handler: Handler, model: str) -> web.Application:
@@ -238,17 +206,17 @@ class _ModelServer:
         models: tuple[str, ...],
         api_key: str | None = None,
         extensions: frozenset[str] = frozenset(),
-        faults: FaultHook | None = None,
     ) -> None:
         self._handler = handler
         self._models = models
         self._authorization = f"Bearer {api_key}".encode() if api_key is not None else None
         self._extensions = extensions
-        self._faults = faults
         self._answered = 0
 
-    def application(self, prefix: str = "/v1") -> web.Application:
-        app = web.Application(client_max_size=_MAX_BODY, middlewares=[self._guard])
+    def application(
+        self, prefix: str = "/v1", middlewares: Sequence[Middleware] = ()
+    ) -> web.Application:
+        app = web.Application(client_max_size=_MAX_BODY, middlewares=[*middlewares, self._guard])
         app.router.add_post(f"{prefix}/chat/completions", self._complete)
         app.router.add_get(f"{prefix}/models", self._list)
         app.router.add_get(_HEALTH, self._health)
@@ -258,10 +226,7 @@ class _ModelServer:
     async def _guard(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Apply faults, then check the key; every failure leaves as OpenAI's error JSON."""
-        fault = await self._faults(request) if self._faults is not None else None
-        if fault is not None:
-            return await _play(fault, request)
+        """Check the key; every failure leaves as OpenAI's error JSON."""
         try:
             if self._authorization is not None and request.path != _HEALTH:
                 given = request.headers.get("Authorization", "").encode()
@@ -374,30 +339,3 @@ def _model_error(error: ModelError) -> web.Response:
             )
             status = error.status if error.status is not None and error.status >= 400 else 503
             return _error(status, error.message, "server_error", headers=wait)
-
-
-async def _play(fault: Fault, request: web.Request) -> web.StreamResponse:
-    await request.read()
-    await asyncio.sleep(fault.delay_s)
-    response = web.StreamResponse(status=fault.status, headers=fault.headers)
-    response.force_close()  # what a fault leaves behind must not reach the next request
-    pieces = iter(fault.body)
-    first = next(pieces, None)
-    if fault.abort and first is None:
-        _abort(request)
-        return response
-    await response.prepare(request)
-    while first is not None:
-        await response.write(first)
-        await asyncio.sleep(fault.pause_s)
-        first = next(pieces, None)
-    if fault.abort:
-        _abort(request)
-        return response
-    await response.write_eof()
-    return response
-
-
-def _abort(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

@@ -15,9 +15,10 @@ from envs.types import ToolCall
 from synth.core.models.openai.endpoint import Backoff, Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.errors import ModelError
-from synth.ext.serving.openai_server import Fault, serve
+from synth.ext.serving.openai_server import serve
 from synth.model import Completion, Conversation, RateLimiter, Sampling
 from synth.task import Message, Task
+from tests.faulty_endpoint import Fault, faulty
 
 KEY = "sk-proj-Secret_0123456789"
 TASK = Task(id="t", family="f", env="e", prompt="p", gold=[])
@@ -112,9 +113,8 @@ async def endpoint() -> AsyncGenerator[Callable[..., Any]]:
         *answers: Answer, serving: dict[str, Any] | None = None, **options: Any
     ) -> AsyncGenerator[tuple[LoopbackEndpoint, OpenAIModel]]:
         served = LoopbackEndpoint(*answers)
-        async with serve(
-            served.handle, faults=served.fault, **({"models": ("m",)} | (serving or {}))
-        ) as served.url:
+        options_of_server = {"models": ("m",), "middlewares": [faulty(served.fault)]}
+        async with serve(served.handle, **(options_of_server | (serving or {}))) as served.url:
             model = served.model(**options)
             try:
                 yield served, model

@@ -22,7 +22,7 @@ from aiohttp import web
 from synth.core.types.reply import REPLY
 from synth.ext.serving.environment.openenv import add_openenv
 from synth.ext.serving.environment.sessions import EnvSessions, message_of
-from synth.ext.serving.guarded import LOOPBACK, Handler, guard, json_body, json_response
+from synth.ext.serving.guarded import LOOPBACK, Handler, guard, json_body, json_response, listening
 from synth.ext.serving.live.session import SessionError
 from synth.task import Message
 
@@ -216,14 +216,10 @@ async def serve_env(
     app.router.add_delete("/sessions/{name}", server.close)
     add_openenv(app, sessions)
     _add_nemo_gym(app, sessions)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
     try:
-        await web.TCPSite(runner, host, port, backlog=1024).start()
-        name = f"[{host}]" if ":" in host else host
-        yield f"http://{name}:{runner.addresses[0][1]}"
+        async with listening(app, host, port, 1024) as url:
+            yield url
     finally:
-        await runner.cleanup()
         await sessions.aclose()
 
 

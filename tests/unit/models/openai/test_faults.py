@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
-from synth.ext.serving.openai_server import Fault
+from tests.faulty_endpoint import Fault
 from tests.unit.models.conftest import JSON, answer_body, opening, refused, talk
 
 BROKEN = {

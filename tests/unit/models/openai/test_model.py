@@ -18,8 +18,8 @@ from synth.core.models.openai.factory import make
 from synth.core.models.openai.model import OpenAIConversation, OpenAIModel
 from synth.core.types.events import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, OperatorError
-from synth.ext.serving.openai_server import Fault
 from synth.model import Completion, Sampling
+from tests.faulty_endpoint import Fault
 from tests.unit.models.conftest import (
     JSON,
     KEY,

@@ -18,8 +18,9 @@ from synth.core.models.openai.reply import NotACompletionError, read_completion
 from synth.core.models.openai.stream import EventReader, StreamedAnswer
 from synth.core.types.events import Usage
 from synth.errors import ContextOverflow, ModelAuthError, ModelError
-from synth.ext.serving.openai_server import Fault, chunks, whole
+from synth.ext.serving.openai_server import chunks, whole
 from synth.model import Completion, Delta
+from tests.faulty_endpoint import Fault
 from tests.unit.models.conftest import opening, refused, talk
 
 SSE = {"Content-Type": "text/event-stream"}
