@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from synth.core.models.scripted.expert import ExpertConversation
-from tests.unit.ext.serving.test_environment import TOKEN, Served, served
+from tests.unit.ext.serving.test_environment import TOKEN, Served, message_of, served
 
 COOKIE = "synth_session"
 
@@ -63,11 +63,7 @@ async def play(agent: Agent, world: Served, number: int) -> list[dict[str, Any]]
     output: list[dict[str, Any]] = []
     while True:
         turn = expert.next_turn(messages)
-        calls = [
-            {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
-            for call in turn.tool_calls
-        ]
-        messages.append({"role": "assistant", "content": turn.content, "tool_calls": calls})
+        messages.append(message_of(turn))
         if turn.content.startswith(("Planned.", "It costs")):
             return [*output, says(turn.content)]
         for call in turn.tool_calls:
@@ -79,7 +75,7 @@ async def play(agent: Agent, world: Served, number: int) -> list[dict[str, Any]]
                 {"type": "function_call", **named},
                 {"type": "function_call_output", "call_id": call.id, "output": answer.text},
             ]
-        if not calls:
+        if not turn.tool_calls:
             answer = await agent.post("/reply_to_user", {"text": turn.content})
             assert answer.json()["over"] is False
             messages.append({"role": "user", "content": answer.json()["user"]})

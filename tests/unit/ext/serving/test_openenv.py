@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from synth.core.models.scripted.expert import ExpertConversation
-from tests.unit.ext.serving.test_environment import TOKEN, Served, served
+from tests.unit.ext.serving.test_environment import TOKEN, Served, message_of, served
 
 
 class Client:
@@ -41,12 +41,8 @@ async def play(client: Client, world: Served, number: int, *, mcp: bool) -> dict
     step: dict[str, Any] = begun
     while not step["done"]:
         turn = expert.next_turn(messages)
-        calls = [
-            {"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}
-            for call in turn.tool_calls
-        ]
-        messages.append({"role": "assistant", "content": turn.content, "tool_calls": calls})
-        if mcp and not calls:
+        messages.append(message_of(turn))
+        if mcp and not turn.tool_calls:
             reply = {"tool_name": "reply_to_user", "arguments": {"text": turn.content}}
             actions = [{"type": "call_tool", **reply}]
         elif mcp:
@@ -69,7 +65,7 @@ async def play(client: Client, world: Served, number: int, *, mcp: bool) -> dict
             step = answer["data"]
             for follow in step["observation"]["messages"]:
                 if follow["role"] == "tool":
-                    follow["tool_call_id"] = calls[0]["id"]
+                    follow["tool_call_id"] = turn.tool_calls[0].id
                 messages.append(follow)
     return step
 
