@@ -190,6 +190,10 @@ LAZY = {
         "synth/core/models/scripted/styles.py",
         "synth.core.models.scripted.fallible:FallibleModel",
     ): "few experts err",
+    (
+        "synth/core/models/scripted/styles.py",
+        "synth.core.models.scripted.narrating:Narrating",
+    ): "few",
     ("synth/coordinator.py", "synth.core.runner.rate_limits.governor:make_governor"): ENDPOINT,
     ("synth/coordinator.py", "synth.core.runner.preflight:refused"): ENDPOINT,
     ("synth/worker.py", "synth.core.runner.rate_limits.limiter:LeasedRateLimiter"): ENDPOINT,

@@ -86,8 +86,8 @@ def _stop(db: Connection, order: Row, reason: str) -> str:
 def prescribe_medication(
     db: Connection, patient_id: int, name: DrugName, dose_mg: Dose, times_per_day: TimesPerDay = 1
 ) -> dict[str, Any]:
-    """Start a medication today. Refused where a recorded allergy stands against it, or where it is
-    active already.
+    """Start a medication: its order begins today. Refused where a recorded allergy stands against
+    it, or where it is active already.
 
     Args:
         patient_id: The patient's id.
@@ -137,7 +137,7 @@ def change_dose(
 def stop_medication(
     db: Connection, patient_id: int, name: DrugName, reason: Reason
 ) -> dict[str, Any]:
-    """Stop an active medication today.
+    """Stop an active medication: its order ends today.
 
     Args:
         patient_id: The patient's id.

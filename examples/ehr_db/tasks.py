@@ -159,13 +159,13 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                             (
                                 "Which active patients of {clinician} with hypertension (I10) had"
                                 " {systolic} systolic or more, or {diastolic} diastolic or more,"
-                                " at their last measurement?"
+                                " at their last measurement? Names and ids, please."
                             ),
                             (
                                 "{clinician} asks which of their own patients have hypertension"
                                 " that is not under control, which means a last pressure of"
                                 " at least {systolic} systolic or {diastolic} diastolic. Only open"
-                                " charts, please."
+                                " charts, with the ids, please."
                             ),
                             (
                                 "We audit the blood pressure of {clinician}'s patients. Who with an"
@@ -175,7 +175,7 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                             (
                                 "I'm preparing {clinician}'s next week. Who of the open charts with"
                                 " hypertension was at {systolic}/{diastolic} or higher the last time, in"
-                                " either number?"
+                                " either number? I need their ids, too."
                             ),
                         ]
                     },
@@ -234,7 +234,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
         out = [each.patient_id for each in found]
         if not 1 <= len(out) <= AT_ONCE:
             continue
-        shown = ", ".join(f"{each.name} ({each.patient_id}) with {each.value}" for each in found)
+        shown = ", ".join(f"{each.name} with {each.value}" for each in found)
         for days in range(2, 15):
             yield {
                 "slots": {

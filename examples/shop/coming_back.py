@@ -143,7 +143,7 @@ def get_return(db: Connection, return_id: int) -> dict[str, Any]:
 def open_return(
     db: Connection, order_item_id: int, quantity: Quantity, reason: Reason
 ) -> dict[str, Any]:
-    """Announce the return of an item for a refund, and send the customer a label for it.
+    """Open the return of an item for a refund, and send the customer a label for it.
 
     Args:
         order_item_id: The line of the order.

@@ -102,7 +102,7 @@ def issue_refund(
 
 @tool
 def charge_difference(db: Connection, number: OrderNumber, amount_cents: Cents) -> dict[str, Any]:
-    """Charge an order's customer a difference, by the card, wallet or bank account that the order
+    """Charge a difference to the customer of an order, by the card, wallet or bank account that the order
     was paid with.
 
     Refused (`conflict`) where the order was paid with a gift card alone: a gift card cannot be

@@ -69,8 +69,8 @@ def add_address(
 
 @tool
 def change_address(db: Connection, number: OrderNumber, address_id: int) -> dict[str, Any]:
-    """Send an order to another address of its customer. Refused for orders that are delivered or
-    cancelled.
+    """Change the address of an order: to another one of its customer. Refused for orders that are
+    delivered or cancelled.
 
     Args:
         number: The order's number.

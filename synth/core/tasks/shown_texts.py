@@ -1,12 +1,15 @@
-"""Texts of a task's own that tool results show behind a value of the database."""
+"""Texts that belong to one task: what tool results show behind a value of the database, and what
+its user calls things.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
+from synth.core.tasks.yaml.template import text_of
 from synth.task import Task
 
 _SHORTEST_QUOTE = 12
@@ -53,3 +56,19 @@ class ShownTexts:
             for piece in (text, *_SENTENCE_END.split(text)):
                 said = said.replace(piece, "") if len(piece) >= _SHORTEST_QUOTE else said
         return said
+
+
+def named_in(values: Iterable[object], text: str = "") -> str:
+    """Those of the values that a text calls by a name, as a sentence of an answer has them.
+
+    >>> named_in(["LP-7", "red", "Fell boots", "LP-8"], "Are my Fell boots of LP-7 and LP-8 red?")
+    'LP-7, the Fell boots and LP-8'
+    """
+    found: list[str] = []
+    for value in dict.fromkeys(value for value in values if isinstance(value, str)):
+        place = re.search(rf"(\b(?i:the|my|our|an?) )?(?<!\w){re.escape(value)}(?!\w)", text)
+        if place is not None and value != value.lower():
+            owned = place[1] is not None
+            if owned or not value.rpartition(" ")[2].islower():
+                found.append(f"the {value}" if owned and " " in value else value)
+    return text_of(found) if found else ""

@@ -15,6 +15,7 @@ from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.tasks.grounding import turns
 from synth.core.types.steps import BranchStep, CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
+from synth.ext.variety.wording.grammar import grammar
 from synth.source import TaskPool
 from synth.task import Task
 
@@ -224,8 +225,10 @@ class Composer:
         self, first: Task, partners: Mapping[str, Sequence[int]], names: Sequence[str], seed: int
     ) -> Iterator[tuple[str, int]]:
         """Places of requests of these families. None is about a thing that an earlier one is about,
-        but for a change to what was only asked about, and none asks for what one has shown.
+        but for a change to what was only asked about, and none asks for what one has shown. Who
+        writes notes goes on to, where there are any.
         """
+        notes = grammar().is_note(first.prompt)
         parts, made = [first], _calls(first)
         sides = {False: set[str](), True: set[str]()} | {self._only_asks(first): _named(first)}
         taken, asked = sides[False], sides[True]
@@ -238,9 +241,10 @@ class Composer:
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
                 place = self._partner(name, known if follows else partners[name], chance)
                 part = self.pool.task(name, place, self.seed)
+                other = draw < DRAWS // 2 and notes != grammar().is_note(part.prompt)
                 own, asks = _named(part), self._only_asks(part)
-                due = self._is_due(name, place, draw)
-                if not (due and taken.isdisjoint(own) and (follows or asked.isdisjoint(own))):
+                barred = taken if follows else taken | asked
+                if other or not (self._is_due(name, place, draw) and barred.isdisjoint(own)):
                     continue
                 if (asks and _is_answered(part, made)) or (follows and contradicts(part, parts)):
                     continue

@@ -7,15 +7,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from random import Random
 from typing import Any, cast
 
 from envs.tools.tool import Tool
 from synth.core.foundation.hashing import derive_seed
+from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.parts import joined_gold
+from synth.core.tasks.shown_texts import named_in
 from synth.core.types.checks import EndRules, Gate
-from synth.core.types.steps import CallStep, ReplyStep, every_step
+from synth.core.types.steps import CallStep, LoopStep, ReplyStep, every_step
 from synth.ext.variety.composition import role_of
 from synth.ext.variety.config import NEEDED, ToolsetsConfig
 from synth.task import Task
@@ -25,12 +28,16 @@ CANNOT = (
     "I'm sorry, but I can't {act} from here.",
     "I'm afraid I have no way to {act}.",
     "Unfortunately I'm not able to {act}.",
-    "I can't {act}: I have no access to that.",
-    "Sorry, I can't help with that one. I have no means to {act}.",
-    "I have to leave this as it is, because I can't {act} here.",
-    "That is not possible from here, as I can't {act}.",
+    "Sorry, I can't {act} here.",
+    "I can't help with that, as I have no means to {act}.",
 )
-"""What an agent says that lacks the tool. ``act`` is what the tool's description says it does."""
+UNDONE = (
+    "Nothing was changed for {}.",
+    "I have changed nothing for {}.",
+    "So nothing has happened for {} yet.",
+)
+UNTOLD = ("So I can't tell you that.", "So I can't answer your question.")
+"""What an agent says that lacks the tool. ``act`` is what the tools' descriptions say they do."""
 
 MOST = 2
 """The most changes in a request that lacks a tool."""
@@ -85,12 +92,32 @@ class Toolsets(TaskTransform):
             needed = set[str]().union(*map(_needed_tools, others))
             if not names or needed.intersection(names[:MOST]):
                 continue
-            words = dice.choice(CANNOT).format(act=_act(self._tools[names[0]]))
-            parts[place] = _declined(parts[place], words)
+            parts[place] = _declined(parts[place], self._words(parts[place], names[:MOST], dice))
             names = [name for name in names if name not in needed]
             whole = self._whole(task, parts) if task.parts else replace(parts[0], form={})
             return whole.with_extra(LACKS, names)
         return None
+
+    def _words(self, task: Task, names: Sequence[str], dice: Random) -> str:
+        """What is said to the user of a task without these tools: all that they would have done,
+        and for what nothing was done.
+        """
+        acts = " or ".join(_act(self._tools[name]) for name in names)
+        acts = re.sub(r"^(\w+)( .+ or) \1 ", r"\1\2 ", acts)
+        many = any(isinstance(step, LoopStep) for step in task.gold)
+        calls = [step for step in task.gold if isinstance(step, CallStep) and not many]
+        reads = [*takewhile(lambda step: step.tool not in self._writers, calls)] or calls[:1]
+        about = [one for step in reads for one in named_values(dict(step.arguments))]
+        known = {*task.slots.values()}
+        things = named_in((one for _, one in about if one in known), task.prompt)
+        if things and " and " not in things:
+            acts = re.sub(r"\b(an?|the) ", "the ", acts)
+        said = [dice.choice(CANNOT).format(act=acts)]
+        if names[0] not in self._writers:
+            said.append(dice.choice(UNTOLD))
+        elif things:
+            said.append(dice.choice(UNDONE).format(things))
+        return " ".join(said)
 
     def _key_tools(self, task: Task, *, alone: bool) -> Sequence[str]:
         """The tools without which nothing of a request can be met: all that write, whatever the
@@ -137,10 +164,14 @@ def _declined(task: Task, words: str) -> Task:
 def _act(tool: Tool) -> str:
     """What a tool does, as the infinitive that its description begins with.
 
-    >>> _act(Tool("cancel_order", "Cancel one order, refunds apart.", {}, print))
+    >>> _act(Tool("cancel_order", "Cancel one order of a customer, refunds apart.", {}, print))
     'cancel an order'
     """
-    ends = r"[.;:]|, (?!\w+ and )| with " if tool.read_only else r"[.;:,]| and | or | with "
+    ends = (
+        r"[.;:]|, (?!\w+ and )| with "
+        if tool.read_only
+        else r"[.;:,]| and | or | with | (?:of|to|from|in|on) an? "
+    )
     words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, tool.description)[0].strip())
     words = re.sub(
         r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words

@@ -37,31 +37,6 @@ from synth.model import Completion, Sampling
 from synth.plugins import extension, resolve
 from synth.task import Message, Task
 
-LOOKING: Final = (
-    "Let me look that up.",
-    "One moment, please.",
-    "I'll check that.",
-    "Let me see what we have on file.",
-    "Checking the records now.",
-    "Just a second while I look.",
-    "I'll have a look.",
-    "Let me check the details.",
-    "Let me pull that up.",
-    "I'm looking into it.",
-    "Give me a moment to check.",
-    "Let me find that.",
-    "Looking it up.",
-    "Let me see.",
-)
-CHANGING: Final = (
-    "I'll do that now.",
-    "I'm entering it.",
-    "I'll take care of it now.",
-    "I'll go ahead with it.",
-    "Doing it now.",
-)
-"""Words beside calls that read and calls that write. They claim nothing that is not so."""
-
 MOST_AT_ONCE: Final = 8
 """The most calls in one turn."""
 
@@ -197,20 +172,6 @@ class Parallel(_StyledConversation):
         return contents
 
 
-class _NarratingStyle(Parallel):
-    """Says what it is doing beside the first call that reads, and beside the first that writes."""
-
-    style = "narrating"
-    _begun: frozenset[Sequence[str]] = frozenset()
-
-    def _turn(self, *calls: ToolCall) -> Completion:
-        words = CHANGING if self._gold_calls - 1 in self._writes else LOOKING
-        if calls and words not in self._begun:
-            self._begun |= {words}
-            self._spoken = f"{self._spoken}\n\n{self._dice.choice(words)}".strip()
-        return super()._turn(*calls)
-
-
 def _joins(step: Step) -> bool:
     return isinstance(step, CallStep) and step.fails is None
 
@@ -228,7 +189,7 @@ def _runs(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 KINDS: Final[Mapping[str, type[_StyledConversation]]] = {
-    kind.style: kind for kind in (_StyledConversation, _NarratingStyle, Parallel)
+    kind.style: kind for kind in (_StyledConversation, Parallel)
 }
 
 
@@ -236,7 +197,8 @@ def draw_style(weights: Mapping[str, float], seed: int) -> type[_StyledConversat
     """The manner of one rollout, a function of its seed."""
     names = sorted(weights)
     dice = Random(derive_seed("style", seed))
-    return KINDS[dice.choices(names, [weights[name] for name in names])[0]]
+    name = dice.choices(names, [weights[name] for name in names])[0]
+    return KINDS.get(name) or resolve("synth.core.models.scripted.narrating:Narrating")
 
 
 NO_STYLES: Final[Mapping[str, float]] = MappingProxyType({})

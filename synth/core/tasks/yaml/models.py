@@ -28,7 +28,7 @@ from synth.core.tasks.yaml.scope import UNKNOWN_KEY, nearest
 from synth.core.tasks.yaml.words import FAMILY_ID, NAME, TABLE_COMPARE
 
 
-class Notation(BaseModel):
+class _Notation(BaseModel):
     """A mapping of tasks.yaml. An unknown key is refused with the nearest one."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -104,7 +104,7 @@ Property = Annotated[str, Field(pattern=PROPERTY.pattern)]
 OracleName = Annotated[str, Field(pattern=r"^\$oracle\.")]
 
 
-class ToleranceModel(Notation):
+class ToleranceModel(_Notation):
     abs: Annotated[Number, Field(ge=0)]
 
 
@@ -125,34 +125,34 @@ Compare = TypeAliasType(
 """Rules by ``table.column``, ``*.column`` or ``table``."""
 
 
-class GroundModel(Notation):
+class GroundModel(_Notation):
     key: Text
     sql: Text
 
 
-class IntDomainModel(Notation):
+class IntDomainModel(_Notation):
     int: Annotated[list[Whole], Field(min_length=2, max_length=3)] = _needed(
         "[low, high] or [low, high, step]"
     )
 
 
-class FloatDomainModel(Notation):
+class FloatDomainModel(_Notation):
     float: Annotated[list[Number], Field(min_length=3, max_length=3)] = _needed("[low, high, step]")
 
 
-class ChoiceDomainModel(Notation):
+class ChoiceDomainModel(_Notation):
     choice: Annotated[list[Any], FILLED] = Field(json_schema_extra={"uniqueItems": True})
 
 
-class DateDomainModel(Notation):
+class DateDomainModel(_Notation):
     date: Annotated[list[Day], Field(min_length=2, max_length=2)] = _needed("[first, last]")
 
 
-class SqlDomainModel(Notation):
+class SqlDomainModel(_Notation):
     sql: Text = _needed("A query with one column, of which each value is taken.")
 
 
-class FakeDomainModel(Notation):
+class FakeDomainModel(_Notation):
     fake: Text = _needed("A provider of faker, such as name, city or sentence.")
     count: Annotated[Whole, Field(ge=1, le=FAKE_MOST)] | None = None
     locale: str | None = None
@@ -180,7 +180,7 @@ Domain = TypeAliasType(
 )
 
 
-class TopicModel(Notation):
+class TopicModel(_Notation):
     says: Texts = _needed("What the user tells; one is drawn.")
     asked: Texts | None = _optional("How the expert asks; one is drawn.")
     words: Texts | None = _optional(
@@ -194,7 +194,7 @@ Topics = Annotated[
 ]
 
 
-class ConsentModel(Notation):
+class ConsentModel(_Notation):
     mentions: Texts = _needed("What the agent has to restate.")
     act: Texts | None = _optional(
         "Words for what will be done; a proposal of another act is not agreed to."
@@ -217,7 +217,7 @@ Consents = Annotated[
 ]
 
 
-class SequelModel(Notation):
+class SequelModel(_Notation):
     """A follow-up of the user."""
 
     says: Texts = _needed("What the user wants now; one is drawn.")
@@ -231,7 +231,7 @@ class SequelModel(Notation):
     agrees_if: Consents | None = _optional("Conditions that take the place of those so far.")
 
 
-class UserModel(Notation):
+class UserModel(_Notation):
     says: Texts = _needed("The request; one is drawn.")
     signed_in: Text | None = _optional(
         "The authenticated user: the last line of the system message."
@@ -244,7 +244,7 @@ class UserModel(Notation):
     )
 
 
-class FieldModel(Notation):
+class FieldModel(_Notation):
     description: Text
     type: FieldType | None = None
     enum: Annotated[list[Any], FILLED] | None = None
@@ -258,14 +258,14 @@ class FieldModel(Notation):
     ) = None
 
 
-class SaysModel(Notation):
+class SaysModel(_Notation):
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     all: Texts | None = None
     none: Texts | None = None
 
 
-class ReplyModel(Notation):
+class ReplyModel(_Notation):
     unjudged: Text | None = _optional(
         "The reason for which replies of this family cannot be judged."
     )
@@ -274,11 +274,11 @@ class ReplyModel(Notation):
     forbid: Texts | None = _optional("Kinds of notes that fail a reply, such as `promise`.")
 
 
-class ReadsGateModel(Notation):
+class ReadsGateModel(_Notation):
     at_most: Annotated[Whole, Field(ge=0)] = _needed("Calls that may be about other people only.")
 
 
-class SqlGateModel(Notation):
+class SqlGateModel(_Notation):
     rows: SqlRows | None = _optional(
         "bag: how often a row comes counts (the default); set: it does not."
     )
@@ -309,7 +309,7 @@ Oracle = Annotated[
 GateName = Annotated[str, Field(json_schema_extra={"pattern": "^(state|answer|sql)$|:"})]
 
 
-class GateModel(Notation):
+class GateModel(_Notation):
     """A gate with options: one of these keys, or the name of a gate of one's own."""
 
     model_config = ConfigDict(extra="allow")
@@ -329,14 +329,14 @@ class GateModel(Notation):
     )
 
 
-class FrameModel(Notation):
+class FrameModel(_Notation):
     where: Text = _needed("A condition that is true of the row before and after.")
     columns: Annotated[list[str], FILLED] | None = None
     ops: Annotated[list[RowOperation], FILLED] | None = None
     at_most: Annotated[Whole, Field(ge=1)] | None = None
 
 
-class EndModel(Notation):
+class EndModel(_Notation):
     must: Texts = _needed("SQL that gives one true value on the end.")
     may_change: dict[str, Annotated[OneText | Annotated[FrameModel, Tag("a mapping")], BY_KIND]] = (
         _needed("The rows that may differ.")
@@ -346,7 +346,7 @@ class EndModel(Notation):
     )
 
 
-class AlternativesModel(Notation):
+class AlternativesModel(_Notation):
     any_of: Annotated[list[EndModel], FILLED]
 
 
@@ -357,7 +357,7 @@ Computed = Annotated[
 Save = Annotated[OneText | Annotated[Computed, Tag("a mapping")], BY_KIND]
 
 
-class LoopModel(Notation):
+class LoopModel(_Notation):
     """``{name: $list, do: [steps]}``: one key beside ``do`` is the author's."""
 
     model_config = ConfigDict(
@@ -367,7 +367,7 @@ class LoopModel(Notation):
     do: Steps
 
 
-class StepModel(Notation):
+class StepModel(_Notation):
     """The words of a step; a tool's name or a case's name may stand in their place."""
 
     model_config = ConfigDict(extra="allow")
@@ -397,14 +397,14 @@ STEP_WORDS = keys_of(StepModel)
 """Words of the steps that no tool and no case may be named."""
 
 
-class HonestModel(Notation):
+class HonestModel(_Notation):
     except_: dict[str, Text] | None = _optional(
         "The honest agents of `synth check` that the family may refuse, each with the reason.",
         "except",
     )
 
 
-class BodyModel(Notation):
+class BodyModel(_Notation):
     """The part of a family that holds for each of its tasks."""
 
     user: UserModel = _needed("Who asks, what is told when asked, and what is agreed to.")
@@ -449,7 +449,7 @@ class BodyModel(Notation):
     honest: HonestModel | None = None
 
 
-class SourceModel(Notation):
+class SourceModel(_Notation):
     model: Text = _needed("The name of the model.")
     attempts: Annotated[Whole, Field(ge=1)] = _needed(
         "The number of its attempts, the last of which proved itself."
@@ -479,7 +479,7 @@ class FamilyModel(BodyModel):
     )
 
 
-class FileModel(Notation):
+class FileModel(_Notation):
     """The keys of a tasks.yaml beside `families`."""
 
     now: str | None = _optional("The world's date and time, ISO 8601 without offset, taken as UTC.")

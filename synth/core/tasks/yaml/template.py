@@ -248,6 +248,8 @@ def text_of(value: Json) -> str:
     '\n- lost: 2'
     >>> text_of([{"carrier": "Nordpost", "parcels": 1, "late": 0}])
     '\n- Nordpost: 1 parcel, 0 late'
+    >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
+    '\n- A: 5 mg dose, 1 time per day'
     """
     if isinstance(value, str):
         return value
@@ -282,7 +284,8 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     """A figure with its unit, the end of its name, and if ``named`` its name: "300 cents paid"."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if value == 1:
-        label = _singular(label)
+        counted, per, rest = label.partition("_per_")
+        label = f"{_singular(counted)}{per}{rest}"
     words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
     return " ".join(filter(None, words))
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, cast
 
 from synth.core.models.scripted.expert import ExpertConversation, Play
-from synth.core.models.scripted.styles import LOOKING
+from synth.core.models.scripted.narrating import LOOKING
 from synth.core.types.steps import Action, AskStep, ConfirmStep, Step, rewritten
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
 from synth.model import Completion, Conversation
@@ -91,7 +91,8 @@ class Narrates(_Talker):
     name = "narrates"
 
     def before(self, number: int, tool: str, act: str) -> Sequence[str]:
-        return [f"{LOOKING[number % len(LOOKING)]} I'll use {tool}."]
+        words = LOOKING[number % len(LOOKING)].format("that")
+        return [f"{words} I'll use {tool}."]
 
 
 class Greets(_Talker):

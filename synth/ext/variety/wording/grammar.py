@@ -41,7 +41,8 @@ class Greetings:
 @dataclass(frozen=True, kw_only=True)
 class Voice:
     """A manner of writing. ``frames`` put the parts of an opening in an order, ``requests`` are the
-    forms that it asks in; ``shortened`` and ``misspelt`` are shares of the words that can be.
+    forms that it asks in; ``shortened`` and ``misspelt`` are shares of the words that can be. One
+    of ``whole_sentences`` never writes a note.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -55,6 +56,7 @@ class Voice:
     questions: Sequence[str]
     closings: Sequence[str]
     requests: Sequence[str]
+    whole_sentences: bool = False
     small_letters: bool = False
     bare_end: bool = False
     shortened: float = 0.0
@@ -69,6 +71,7 @@ class Grammar:
 
     greeted: Sequence[str]
     thanked: Sequence[str]
+    spoken: Sequence[str]
     abbreviated: Sequence[str]
     requests: Sequence[str]
     unfit: Sequence[str]
@@ -77,10 +80,34 @@ class Grammar:
     shortened: Mapping[str, Sequence[str]]
     voices: Sequence[Voice] = field(default_factory=list[Voice])
 
-    def voice(self, seed: int, barred: Collection[str] = ()) -> Voice:
-        """The voice that a seed draws, by the voices' weights, among those that are not barred."""
+    def voice(self, seed: int, barred: Collection[str] = (), *, notes: bool = False) -> Voice:
+        """The voice that a seed draws, by the voices' weights, among those that are not barred; one
+        that writes ``notes``, if there is any.
+        """
         voices = [voice for voice in self.voices if voice.name not in barred]
+        voices = [one for one in voices if not (notes and one.whole_sentences)] or voices
         return Random(seed).choices(voices, [voice.weight for voice in voices])[0]
+
+    def is_note(self, text: str) -> bool:
+        """True for a text that speaks to nobody, as notes do ("LP-1: new address. Today."), or is
+        scribbled.
+        """
+        head = text.partition("\n")[0].strip()
+        return self.is_scribbled(head) or self._speaks.search(head) is None
+
+    @staticmethod
+    def is_scribbled(text: str) -> bool:
+        """True for a text that ends without a sign, or has a sentence with a small letter first."""
+        return text[-1:] not in {*".?!"} or re.search(r"(?:^|\w{2}[.?!] )[a-z]", text) is not None
+
+    @cached_property
+    def _speaks(self) -> re.Pattern[str]:
+        return re.compile(rf"(?<!thank )\b(?:{_any(self.spoken)})\b", re.IGNORECASE)
+
+    @cached_property
+    def whole(self) -> Mapping[str, str]:
+        """Words by their shorter forms."""
+        return {short: word for word, forms in self.shortened.items() for short in forms}
 
     @cached_property
     def greets(self) -> re.Pattern[str]:
@@ -117,7 +144,7 @@ def _any(words: Sequence[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-def source(name: str) -> str:
+def _source(name: str) -> str:
     """The text of a file of this folder."""
     return files("synth.ext.variety.wording").joinpath(name).read_text("utf-8")
 
@@ -125,13 +152,13 @@ def source(name: str) -> str:
 @cache
 def grammar() -> Grammar:
     """The grammar that ships."""
-    return TypeAdapter(Grammar).validate_python(yaml.safe_load(source("words.yaml")))
+    return TypeAdapter(Grammar).validate_python(yaml.safe_load(_source("words.yaml")))
 
 
 @cache
 def grammar_digest() -> str:
     """Of the grammar's text: another grammar makes other requests."""
-    return digest(source("words.yaml"))
+    return digest(_source("words.yaml"))
 
 
 def voice_names() -> list[str]:

@@ -41,6 +41,7 @@ MOST_MISSPELT = 2
 _END = re.compile(rf"(?<=[.?!])\s+(?=[\"'(]?(?:[A-Z]|{SIGN}))")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _PLAIN = re.compile(r"(?<![\w'])[a-z]{4,}(?![\w'])")
+_SMALL_START = re.compile(r"(?:^|(?<=[a-z)]{2}[.?!] ))[a-z](?=[a-z']*[ ,:.?!])")
 _START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
 
 
@@ -75,9 +76,10 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
     """
     words = grammar()
     named = {found.name: found for found in words.voices}
+    notes = any(words.is_note(one.prompt) for one in task.parts or (task,))
     speaker = _Speaker(
         words,
-        named.get(voice or "") or words.voice(derive_seed("voice", task.id), barred),
+        named.get(voice or "") or words.voice(derive_seed("voice", task.id), barred, notes=notes),
         frozenset(values_of(task)),
         task.id,
         datetime.fromisoformat(task.now).hour,
@@ -181,7 +183,7 @@ class _Speaker:
         note in telegram style has none.
         """
         voice = self.voice
-        if core[-1] not in ".?!" or core[0].islower():
+        if self.words.is_scribbled(core):
             return core
         before, _, after = dice.choice(voice.frames).partition("{request}")
         asks = self._sentences(core)[0].endswith("?") and "{context}" in before
@@ -208,7 +210,10 @@ class _Speaker:
         voice, words = self.voice, self.words
         if voice.small_letters:
             text = _START.sub(lambda word: self._small(word.group()), text)
-        text = _shortened(text, words.shortened, voice.shortened, dice)
+            text = _shortened(text, words.shortened, voice.shortened, dice)
+        else:
+            text = _WORD.sub(lambda word: words.whole.get(word.group(), word.group()), text)
+            text = _SMALL_START.sub(lambda word: word.group().upper(), text)
         text = _misspelt(text, voice.misspelt, dice)
         bare = voice.bare_end and text.rpartition(" ")[2].lower() not in words.abbreviated
         return text.removesuffix(".") if bare else text

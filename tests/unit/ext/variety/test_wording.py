@@ -278,12 +278,8 @@ def test_a_slip_of_typing_leaves_the_word_readable():
 def test_frames_and_requests_of_a_voice_hold_what_is_asked(voice: Voice):
     assert all(frame.count("{request}") == 1 for frame in voice.frames)
     assert all(form.count("{act}") == 1 for form in voice.requests)
-    assert set(re.findall(r"\{\w+\}", " ".join(voice.frames))) <= {
-        "{request}",
-        "{greeting}",
-        "{context}",
-        "{closing}",
-    }
+    known = {"{request}", "{greeting}", "{context}", "{closing}"}
+    assert set(re.findall(r"\{\w+\}", " ".join(voice.frames))) <= known
 
 
 def test_greetings_fit_the_hour():

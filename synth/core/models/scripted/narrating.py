@@ -1,0 +1,72 @@
+"""The scripted expert in the style ``narrating``, and its words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from envs.types import ToolCall
+from synth.core.foundation.json_leaves import named_values
+from synth.core.models.scripted.styles import Parallel
+from synth.core.tasks.shown_texts import named_in
+from synth.model import Completion
+
+LOOKING: Final = (
+    "Let me look that up.",
+    "One moment, please.",
+    "I'll check that.",
+    "Checking the records now.",
+    "Just a second while I look.",
+    "I'll have a look.",
+    "Let me check the details.",
+    "I'm looking into it.",
+    "Give me a moment to check.",
+    "Let me see.",
+    "Let me look up {}.",
+    "I'm looking up {} for you.",
+    "Let me see what we have on {}.",
+    "Just a second while I look up {}.",
+    "I'll look up {} first.",
+    "Let me start with {}.",
+    "Give me a moment to look up {}.",
+    "Let me see what I find on {}.",
+    "One moment, please, I'm looking up {}.",
+    "Looking up {} now.",
+)
+CHANGING: Final = (
+    "I'll take care of that{} now.",
+    "Let me take care of that{}.",
+    "I'm seeing to that{} now.",
+    "I'll see to that{} right away.",
+    "Let me deal with that{} now.",
+    "I'm taking care of that{}.",
+)
+"""Words beside calls that read and calls that write, with the name of what they are about where the
+user called it by one. They claim and promise nothing that may not be so.
+"""
+
+
+class Narrating(Parallel):
+    """Says what it is doing beside the first call that reads, and beside the first that writes."""
+
+    style = "narrating"
+    _begun: frozenset[Sequence[str]] = frozenset()
+    _about: Sequence[object] = ()
+
+    def _turn(self, *calls: ToolCall) -> Completion:
+        writes = self._gold_calls - 1 in self._writes
+        words = CHANGING if writes else LOOKING
+        values = [value for call in calls for _, value in named_values(json.loads(call.arguments))]
+        asked = [one["content"] for one in self._messages if one["role"] == "user"][-1:]
+        if not writes:
+            self._about = values
+        if calls and words not in self._begun:
+            self._begun |= {words}
+            about = named_in(self._about or values, *asked)
+            named = about and f" for {about}" if writes else about
+            said = self._dice.choice(
+                [one for one in words if writes or bool(about) == ("{}" in one)]
+            )
+            self._spoken = f"{self._spoken}\n\n{said.format(named)}".strip()
+        return super()._turn(*calls)
