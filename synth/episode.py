@@ -23,7 +23,7 @@ import copy
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,6 +77,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_USER_CALLS = 20
+"""The most calls that the user may make before it speaks."""
+
 _DUPLICATE = ToolResult.failure(
     "An answer was handed in already; the first one counts.", category="duplicate"
 )
@@ -101,7 +104,7 @@ class Episode(Closing):
 
     ``messages`` begins with the opening and grows by :meth:`step`. ``done`` is true once the
     conversation is over. The task is played with ``user`` under ``seed``, by default with the
-    scripted one under the task's own seed; its role is ``task.role``. With
+    scripted one under the task's own seed; its ``role`` is the task's with the world's tools. With
     :class:`~synth.core.users.AbsentUser`, ``user`` is None afterwards. ``audit`` logs each
     call.
     """
@@ -125,10 +128,15 @@ class Episode(Closing):
         self.turns: list[TurnRecord] = []
         self.said = ""
         self.utterances: list[Utterance] = []
+        used = (
+            {**tool.to_openai()["function"], "read_only": tool.read_only}
+            for tool in world.user_toolbox.tools
+        )
+        self.role = replace(task.role, tools=tuple(used))
         self.user = None if isinstance(user, AbsentUser) else user or ScriptedUser()
         self._talk: UserConversation | None = None
         if self.user is not None:
-            self._talk = self.user.start(task.role, task.seed if seed is None else seed)
+            self._talk = self.user.start(self.role, task.seed if seed is None else seed)
         self.messages = opening_of(task)
         self._answers: dict[int, Mapping[str, Any]] = {}
         self._requests = frozenset(task.role.requests if task.parts else ())
@@ -237,7 +245,7 @@ class Episode(Closing):
         if (audit := self._environment.audit) is not None:
             audit.call(call, name, None, ms=0.0, outcome=category or "ok")
         read_only = name is not None and name not in self._writing
-        self.calls.append(_record(outcome, name or call.name, read_only=read_only))
+        self.calls.append(replace(_record(outcome, read_only=read_only), name=name or call.name))
         self._call_ids.append(call.id)
         return outcome
 
@@ -252,18 +260,14 @@ class Episode(Closing):
                 ms = (time.perf_counter() - began) * 1000
                 audit.call(call, SUBMIT, digest_of(call, outcome.arguments, ()), ms=ms, outcome=end)
         else:
-            environment = self._environment
-            known = call.name in environment.toolbox
-            read_only = known and environment.toolbox[call.name].read_only
-            if environment.inline(call.name):
-                outcome = environment.call(call)
-            else:
-                outcome, called_off = await _in_thread(partial(environment.call, call))
+            box = self._environment.toolbox
+            read_only = call.name in box and box[call.name].read_only
+            outcome, called_off = await _called(self._environment, call)
             if self._texts and outcome.result.ok:
                 shown = self._texts.shown(outcome.result.output)
                 changed = replace(outcome.result, output=shown)
                 outcome = replace(outcome, result=changed, content=changed.content())
-        self.calls.append(_record(outcome, call.name, read_only=read_only))
+        self.calls.append(_record(outcome, read_only=read_only))
         self._call_ids.append(call.id)
         if called_off:
             raise CalledOffError(outcome)
@@ -311,8 +315,7 @@ class Episode(Closing):
 
     def own_call(self, outcome: ToolOutcome) -> CallRecord:
         """An outcome that the agent was shown, as evidence."""
-        inside = outcome if self._renaming is None else self._renaming.inside(outcome)
-        return _record(inside, inside.call.name, read_only=False)
+        return _record(outcome if self._renaming is None else self._renaming.inside(outcome))
 
     def utter(self, text: str) -> str:
         """Take note of words of the assistant that go to nobody, such as those beside tool calls.
@@ -334,22 +337,35 @@ class Episode(Closing):
         if self._talk is None or self.done:
             self.done = True
             return UserTurn(ends=True)
-        turn = await self._talk.answer(self.own_text(text), acts)
+        turn = await self.hear(await self._talk.answer(self.own_text(text), acts))
         self.done = turn.ends
-        self.turns.append(
-            TurnRecord(
-                len(self.calls),
-                turn.told,
-                turn.consents,
-                turn.declines,
-                turn.fault,
-                turn.text,
-                covers=turn.covers,
-                corrects=turn.corrects,
-                then=turn.then,
-            )
-        )
         return turn
+
+    async def hear(self, turn: UserTurn) -> UserTurn:
+        """Take a turn of the user: its calls are made, and until it speaks it observes what they
+        came to. Returns the turn with all of its calls.
+        """
+        made: list[CallRecord] = []
+        while fresh := turn.calls[len(made) :]:
+            made += [await self._use(call) for call in fresh]
+            if len(made) > MOST_USER_CALLS:
+                turn = replace(turn, ends=True, fault="calls without end")
+            if turn.text or turn.ends or self._talk is None:
+                break
+            results = [record.result or ToolResult() for record in made[-len(fresh) :]]
+            turn = _followed(turn, await self._talk.observe(results))
+        kept = (one.name for one in fields(TurnRecord) if one.name not in ("after", "calls"))
+        shown: dict[str, Any] = {name: getattr(turn, name) for name in kept}
+        self.turns.append(TurnRecord(len(self.calls), calls=tuple(made), **shown))
+        return turn
+
+    async def _use(self, call: ToolCall) -> CallRecord:
+        """Make a call of the user's."""
+        users = self._environment.beside(self._world.user_toolbox)
+        outcome, called_off = await _called(users, call)
+        if called_off:
+            raise asyncio.CancelledError
+        return _record(outcome)
 
     async def step(self, message: Message, most_calls: int | None = None) -> list[Message]:
         """Take an assistant message in OpenAI's form; return the messages that follow it, which
@@ -530,11 +546,28 @@ class Episode(Closing):
         self._environment.close()
 
 
-def _record(outcome: ToolOutcome, name: str, *, read_only: bool) -> CallRecord:
-    result, changes = outcome.result, outcome.changes
-    return CallRecord(
-        name, outcome.arguments, result.ok, result.category, read_only, changes, result
-    )
+def _followed(turn: UserTurn, after: UserTurn) -> UserTurn:
+    """A turn of calls and what the user says about their results, as one."""
+    costs = [one.cost_usd for one in (turn, after) if one.cost_usd is not None]
+    spent = {"usage": turn.usage + after.usage, "cost_usd": sum(costs) if costs else None}
+    both = {name: (*getattr(turn, name), *getattr(after, name)) for name in ("calls", "discarded")}
+    return replace(after, **both, **spent)
+
+
+def _record(outcome: ToolOutcome, *, read_only: bool = False) -> CallRecord:
+    """A call as evidence."""
+    name, result = outcome.call.name, outcome.result
+    arguments, changes = outcome.arguments, outcome.changes
+    return CallRecord(name, arguments, result.ok, result.category, read_only, changes, result)
+
+
+async def _called(
+    environment: DatabaseExecutableEnvironment, call: ToolCall
+) -> tuple[ToolOutcome, bool]:
+    """As :func:`_in_thread`, of a call, which is made in place if it cannot wait."""
+    if environment.inline(call.name):
+        return environment.call(call), False
+    return await _in_thread(partial(environment.call, call))
 
 
 async def _in_thread(call: Callable[[], T]) -> tuple[T, bool]:

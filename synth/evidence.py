@@ -48,7 +48,7 @@ class TurnRecord:
     ``text`` is the turn's text, ``told`` names the topics that the user answered; ``fault`` says
     what the user did wrong. ``corrects`` is set if the user objects to a proposal. A yes licenses
     the tools that it ``covers``; none named stands for all. ``then`` is the number of the later
-    wish that the turn brings.
+    wish that the turn brings. ``calls`` are the user's own, no acts of the agent.
     """
 
     after: int
@@ -60,6 +60,7 @@ class TurnRecord:
     covers: Sequence[str] = ()
     corrects: bool = False
     then: int | None = None
+    calls: Sequence[CallRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The contract of a user: a partner who answers the agent.
 
 The information barrier is in the signatures: a user is made from its role and a seed, and reads the
-agent's words. It is never handed a task, a tool call, a result or a gold solution.
+agent's words and the results of its own calls. It is never handed a task, a call of the agent, its
+result or a gold solution.
 
 A user extension is a callable or class ``(options, model) -> User | None``, named in
 ``users.kind``. Two attributes on it are optional:
@@ -21,8 +22,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import Field
+
+from envs.types import ToolCall, ToolResult
 from synth.core.types.events import Usage
 from synth.core.types.json_form import JsonForm
 from synth.core.types.reply import Act
@@ -87,7 +91,8 @@ class UserRole(JsonForm):
     words, nothing else.
 
     ``consent`` is the first condition of consent, ``others`` hold more. ``then`` is what the user
-    wants later, in order.
+    wants later, in order. ``tools`` are the user's own, each with ``name``,
+    ``description``, ``parameters`` and ``read_only``.
     """
 
     opening: str
@@ -96,6 +101,7 @@ class UserRole(JsonForm):
     persona: str = ""
     others: Sequence[Consent] = ()
     then: Sequence[FollowUp] = ()
+    tools: Annotated[Sequence[Mapping[str, Any]], Field(exclude=True)] = ()
 
     @property
     def consents(self) -> Sequence[Consent]:
@@ -132,7 +138,8 @@ class UserTurn:
     model's drafts that were not sent, each ``{"text", "kinds", "why"}``; ``by_rule`` is set if the
     rules spoke because no draft was good enough. ``corrects`` is set if this turn objects to facts
     of a proposal. ``usage`` and ``cost_usd`` are the cost of the
-    turn.
+    turn. The user makes ``calls`` of its own tools before it speaks; a turn that has nothing beside
+    them is followed by what it says about their results (:meth:`UserConversation.observe`).
     """
 
     text: str = ""
@@ -148,6 +155,7 @@ class UserTurn:
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = None
     corrects: bool = False
+    calls: Sequence[ToolCall] = ()
 
 
 class UserConversation(ABC):
@@ -163,6 +171,10 @@ class UserConversation(ABC):
     async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
         """Answer a turn that may state its acts as data. By default the text alone counts."""
         return await self.reply(text)
+
+    async def observe(self, results: Sequence[ToolResult]) -> UserTurn:
+        """Go on after the calls of a turn, whose results these are, in order."""
+        raise NotImplementedError(f"{type(self).__name__} makes calls and observes no results")
 
 
 class User(ABC):

@@ -200,6 +200,10 @@ LAZY = {
     ("synth/worker.py", "synth.core.runner.audit_files:AuditLog"): "few runs keep an audit",
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:RenamingLayer"): RENAMED,
     ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
+    (
+        "synth/core/users/scripted/user.py",
+        "synth.core.users.scripted.instructions:UserTools",
+    ): "few users have tools",
     ("synth/agent.py", "synth.core.agent.event_stream:EventStream"): "a run has no listener",
     ("synth/episode.py", "synth.core.screen.notebook:episode_html"): NOTEBOOK,
     ("synth/core/dataset/reader.py", "synth.core.screen.notebook:families_html"): NOTEBOOK,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sqlalchemy.exc import DBAPIError
 
@@ -89,6 +89,11 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         ):
             outcome = replace(outcome, arguments=parsed[1])  # of a call that was killed
         return outcome
+
+    def beside(self, toolbox: Toolbox) -> Self:
+        """The same sandbox with other tools; their calls are not among ``executions`` here."""
+        sandbox, tables = self.sandbox, self._tables
+        return type(self)(toolbox, sandbox, tables, self._environment, None, self.audit)
 
     @property
     def offered(self) -> Toolbox:

@@ -91,7 +91,8 @@ class Tool:
     the engine cannot break off every statement (SQLite), such a call runs in a process that can be
     killed: it keeps nothing in memory from one call to the next. ``secret`` names parameters whose
     values leave no trace in an audit, not even in a digest (:mod:`envs.audit`). The result of a
-    ``pure`` tool, such as a calculator, follows from its arguments alone.
+    ``pure`` tool, such as a calculator, follows from its arguments alone. A tool ``for_user`` is
+    the user's own, such as a switch of its phone: no agent is offered it.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Tool:
     free_sql: bool = False
     secret: frozenset[str] = frozenset()
     pure: bool = False
+    for_user: bool = False
 
     def to_openai(self) -> dict[str, Json]:
         """The tool as an OpenAI-compatible endpoint is shown it: its parameters in the one form
@@ -133,13 +135,14 @@ def tool(
     free_sql: bool = False,
     secret: Collection[str] = (),
     pure: bool = False,
+    for_user: bool = False,
 ) -> Any:
     """Make a :class:`Tool` from a typed function whose first parameter is the connection.
 
     The function returns a JSON value, or a :class:`ToolResult`; it raises
     :class:`~envs.errors.ToolError` to speak to the model. ``free_sql``: it runs SQL that the agent
     wrote. ``secret``: parameters whose values no audit may show. ``pure``: its result
-    follows from the arguments alone, as a calculator's does. Raises
+    follows from the arguments alone, as a calculator's does. ``for_user``: the user's own. Raises
     :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
@@ -178,6 +181,7 @@ def tool(
             free_sql=free_sql,
             secret=frozenset([secret] if isinstance(secret, str) else secret),
             pure=pure,
+            for_user=for_user,
         )
         if problems := lint(made):
             raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)

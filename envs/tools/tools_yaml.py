@@ -42,6 +42,7 @@ _OPTIONAL: Mapping[str, Mapping[str, Any]] = {
     "read_only": _FLAG,
     "free_sql": _FLAG,
     "pure": _FLAG,
+    "for_user": _FLAG,
     "statement_timeout_ms": _POSITIVE,
     "max_rows": _POSITIVE,
     "max_result_bytes": _POSITIVE,

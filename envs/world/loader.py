@@ -155,17 +155,25 @@ def load_world(path: str | Path) -> World:
     environment_class, more = _environment_class(
         described.environment, WorldPackage(database, digest), shared=database != folder
     )
-    if not tools:
+    box = Toolbox(tools, str(folder))
+    offered = box.only([tool.name for tool in tools if not tool.for_user])
+    if not offered.tools:
         raise WorldError(
             "a world needs tools: executors.py with @tool functions, or tools.yaml", folder
         )
+    for tool in tools:
+        special = tool.free_sql or environment_class is not DatabaseExecutableEnvironment
+        if tool.for_user and special:
+            message = f"{tool.name}: the user's tools run no free SQL, nor outside of the database"
+            raise WorldError(message, folder)
     policy = folder / "policy.md"
     return World(
         name=folder.name,
         path=folder,
         digest=digest,
         policy=read_text(policy).strip() if policy.is_file() else "",
-        toolbox=Toolbox(tools, str(folder)),
+        toolbox=offered,
+        user_toolbox=box.only([tool.name for tool in tools if tool.for_user]),
         database=database,
         databases=databases,
         extensions=(*extensions, *more),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from envs.types import ErrorStyle, ToolOutcome
-from synth.core.models.emission import known_usage
+from synth.core.models.emission import emitted_call, known_usage
 from synth.core.types.events import RecordedEvent, Usage, UserTurnEvent
 from synth.model import Completion, Retry
 from synth.task import Message
@@ -160,6 +160,7 @@ def user_event(turn: UserTurn) -> UserTurnEvent:
         then=turn.then,
         discarded=discarded or None,
         by_rule=turn.by_rule if discarded else None,
+        calls=tuple(map(emitted_call, turn.calls)) or None,
         usage=known_usage(turn.usage),
         cost_usd=turn.cost_usd,
     )

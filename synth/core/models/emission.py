@@ -94,6 +94,7 @@ def user_turn_of(event: UserTurnEvent) -> UserTurn:
         then=event.then,
         discarded=event.discarded or (),
         by_rule=bool(event.by_rule),
+        calls=tuple(map(call_of, event.calls or ())),
         usage=Usage(**event.usage or {}),
         cost_usd=event.cost_usd,
     )

@@ -25,7 +25,7 @@ from synth.core.foundation.suggestions import hint, nearest
 from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import GateCosts
 from synth.core.runner.build import build_wrapper
-from synth.core.runner.recorded_calls import act_again
+from synth.core.runner.recorded_calls import again
 from synth.core.runner.setup import JUDGE, wrapper_kinds, wrapper_setups
 from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
@@ -376,7 +376,8 @@ async def _again(
         recording.templates.use(task.universe) as template,
         Episode(task, recording.world, template, recording.limits) as episode,
     ):
-        await act_again(row["events"], episode)
+        async for _ in again(row["events"], episode):
+            pass
         if episode.state_hash() != row["state_hash_after"]:
             raise DatasetError("its calls lead to another end now; `synth replay` shows where")
         evidence = replace(episode.evidence(), task=judged[0])

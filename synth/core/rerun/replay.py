@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from envs.sandboxes.base import Template
-from envs.types import ErrorStyle, Limits, ToolOutcome
+from envs.types import ErrorStyle, Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.core.agent.memory import echo_of
 from synth.core.agent.rollout_result import user_event
@@ -116,10 +116,8 @@ async def differences(
 
     A user says again what the record says; the scripted one is also asked if it still would.
     """
-    scripted = None
-    if user == "scripted":
-        scripted = ScriptedUser().start(task.role, row["seed"])
     with Episode(task, world, template, limits) as episode:
+        scripted = ScriptedUser().start(episode.role, row["seed"]) if user == "scripted" else None
         opening = [dict(message) for message in episode.messages]
         lines = _opening_differences(row, opening)
         executed = 0
@@ -130,8 +128,7 @@ async def differences(
         queries = {tool.name for tool in world.tools if tool.free_sql} if unpinned else set[str]()
         async for event, outcome in again(row["events"], episode):
             if isinstance(event, UserTurnEvent):
-                heard = episode.own_text(episode.said)
-                lines += await _user_differences(event, heard, next(acts, ()), scripted)
+                lines += await _user_differences(event, episode, next(acts, ()), scripted)
             elif outcome is not None:
                 where = f"call {executed} ({event.name}, {outcome.call.id})"
                 style = None if event.name in queries else error_style
@@ -248,12 +245,22 @@ def _acts_answered(row: Row) -> Iterator[Sequence[Act]]:
 
 
 async def _user_differences(
-    event: UserTurnEvent, text: str, acts: Sequence[Act], scripted: UserConversation | None
+    event: UserTurnEvent,
+    episode: Episode,
+    acts: Sequence[Act],
+    scripted: UserConversation | None,
 ) -> list[str]:
-    """Compare the recorded user's turn with what the scripted user does now."""
+    """Compare the recorded user's turn, whose calls were made again, with what the scripted user
+    does now.
+    """
     if scripted is None:
         return []
-    now = sanitize(user_event(await scripted.answer(text, acts)).to_json())[0]
+    text = episode.own_text(episode.said)
+    turn = await scripted.answer(text, acts)
+    if turn.calls:
+        results = [call.result or ToolResult() for call in episode.turns[-1].calls]
+        turn = replace(await scripted.observe(results), calls=turn.calls)
+    now = sanitize(user_event(turn).to_json())[0]
     before = event.to_json()
     if canonical(now) == canonical(before):
         return []

@@ -17,7 +17,7 @@ def evidence_of_requests(evidence: Evidence) -> list[Evidence | None]:
     """The evidence of each part of a composed task; None for a request that never came.
 
     A request lasts until the next one comes. Its changes are the net changes of its
-    own calls.
+    own calls, the agent's and the user's.
     """
     out: list[Evidence | None] = []
     starts = [0, *(index + 1 for index in _arrivals(evidence))]
@@ -44,7 +44,9 @@ def _request(evidence: Evidence, number: int, first: int, end: int) -> Evidence:
     turns = evidence.turns
     start = turns[first - 1].after if first else 0
     stop = turns[end - 1].after if end <= len(turns) else len(evidence.calls)
-    calls = evidence.calls[start:stop]
+    calls, own = evidence.calls[start:stop], turns[first : end - 1]
+    made = [(turn.after - start, 0, call) for turn in own for call in turn.calls]
+    made += [(index, 1, call) for index, call in enumerate(calls)]
     said = [
         replace(words, after=words.after - start, turns=words.turns - first)
         for words in evidence.utterances
@@ -53,10 +55,10 @@ def _request(evidence: Evidence, number: int, first: int, end: int) -> Evidence:
     answers: dict[str, Any] = dict(evidence.submitted or {})
     return replace(
         evidence,
-        changes=net_changes(calls),
+        changes=net_changes([call for *_, call in sorted(made, key=lambda one: one[:2])]),
         calls=calls,
         submitted=answers.get(str(number + 1)),
-        turns=[replace(turn, after=turn.after - start) for turn in turns[first : end - 1]],
+        turns=[replace(turn, after=turn.after - start) for turn in own],
         utterances=said,
         said=said[-1].text if said else "",
     )

@@ -7,23 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from envs.types import ToolOutcome
-from synth.core.models.emission import call_of, read_events
+from synth.core.models.emission import call_of, read_events, user_turn_of
 from synth.core.types.events import CompletionEvent, EmittedCall, ToolResultEvent, UserTurnEvent
 from synth.episode import Episode
-from synth.rewards import TurnRecord
-
-
-async def act_again(events: Sequence[Mapping[str, Any]], episode: Episode) -> None:
-    """Make the recorded calls again, and let the user have said what it said."""
-    async for _ in again(events, episode):
-        pass
 
 
 async def again(
     events: Sequence[Mapping[str, Any]], episode: Episode
 ) -> AsyncIterator[tuple[ToolResultEvent, ToolOutcome] | tuple[UserTurnEvent, None]]:
     """The results' and the user's events in order, each with what its call came to now; a user has
-    said what it said.
+    done and said what it did.
 
     The calls are those that the model emitted, under the ids of their results; a turn's calls were
     executed in order until something ended the rollout. One that a middleware answered (``by``) is
@@ -44,16 +37,5 @@ async def again(
                     call = replace(call, arguments=event.notes["repaired"]["arguments"])
                 yield event, await episode.call(call)
         elif isinstance(event, UserTurnEvent):
-            turn = TurnRecord(
-                len(episode.calls),
-                event.told,
-                event.consents,
-                event.declines,
-                event.fault,
-                event.text,
-                covers=event.covers or (),
-                corrects=bool(event.corrects),
-                then=event.then,
-            )
-            episode.turns.append(turn)
+            await episode.hear(user_turn_of(event))
             yield event, None

@@ -16,6 +16,7 @@ from envs.ledger import Ledger
 from envs.world.loader import World
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.yaml.body import WorldRules
+from synth.core.tasks.yaml.scope import FOR_USER
 from synth.errors import TaskError, raise_task_errors
 from synth.plugins import FAMILY_READERS
 from synth.source import TaskFamily
@@ -44,8 +45,10 @@ class ReaderContext:
 
     @cached_property
     def tools(self) -> dict[str, Mapping[str, Any]]:
-        """The JSON Schema of each tool's parameters, by the tool's name."""
-        return {tool.name: tool.parameters for tool in self.world.tools}
+        """The JSON Schema of each tool's parameters, by its name; the user's are marked."""
+        own, users = self.world.tools, self.world.user_toolbox.tools
+        marked = {tool.name: {**tool.parameters, FOR_USER: True} for tool in users}
+        return marked | {tool.name: tool.parameters for tool in own}
 
 
 @dataclass(frozen=True)

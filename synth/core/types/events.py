@@ -144,7 +144,7 @@ class ToolResultEvent(RecordedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurnEvent(RecordedEvent):
-    """A turn of the user: what it told, agreed to, declined and corrected; see
+    """A turn of the user: what it called, told, agreed to, declined and corrected; see
     :class:`synth.user.UserTurn`.
     """
 
@@ -160,6 +160,7 @@ class UserTurnEvent(RecordedEvent):
     then: int | None = None
     discarded: Sequence[Mapping[str, Json]] | None = None
     by_rule: bool | None = None
+    calls: Sequence[EmittedCall] | None = None
     usage: Mapping[str, int] | None = None
     cost_usd: float | None = None
 

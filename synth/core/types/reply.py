@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from synth.core.types.json_form import JsonForm
 
-ActKind = Literal["ask", "propose", "check", "report", "refuse", "work"]
+ActKind = Literal["ask", "propose", "check", "report", "refuse", "work", "instruct"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Act:
     ``ask``: it wants to know the ``topics``. ``propose``: it wants leave to call the ``tools``;
     none named stands for any. ``check``: it asks whether what it says is right. ``report``: it
     says what it has done or found. ``refuse``: it says that something is not possible. ``work``: it
-    says what it will look up, or greets; nothing is settled.
+    says what it will look up, or greets; nothing is settled. ``instruct``: it wants the user to use
+    one of its own tools, with these ``arguments``.
 
     Example: ``Act("propose", tools=("cancel_order",))``.
     """
@@ -27,6 +28,7 @@ class Act:
     kind: ActKind
     topics: Sequence[str] = ()
     tools: Sequence[str] = ()
+    arguments: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ nodes of the notation for names that earlier steps save (see :mod:`synth.core.ta
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
@@ -158,15 +159,35 @@ class FollowUpStep(GoldStep):
     when: str
 
 
-Step = (
-    CallStep | AskStep | ConfirmStep | SubmitStep | ReplyStep | LoopStep | BranchStep | FollowUpStep
-)
+@dataclass(frozen=True, slots=True)
+class InstructStep(GoldStep):
+    """Words that ask the user to use one of its own tools."""
+
+    do: ClassVar[str] = "instruct"
+    tool: str
+    arguments: Mapping[str, object] = field(default_factory=dict[str, Any])
+    line: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def word(self) -> str:
+        return self.tool
+
+    @property
+    def text(self) -> str:
+        """Words for it: 'Please do this on your side: set mode, mode "4G". Tell me ...'."""
+        given = self.arguments.items()
+        values = [f"{name} {json.dumps(one, ensure_ascii=False)}" for name, one in given]
+        act = ", ".join([self.tool, *values])
+        return f"Please do this on your side: {act}. Tell me what you see."
+
+
 Action = CallStep | SubmitStep
 """Steps that call a tool."""
 
-TalkStep = AskStep | ConfirmStep | FollowUpStep
+TalkStep = AskStep | ConfirmStep | FollowUpStep | InstructStep
 """Steps that the user answers."""
 
+Step = Action | TalkStep | ReplyStep | LoopStep | BranchStep
 
 _KINDS = {kind.do: kind for kind in get_args(Step)}
 

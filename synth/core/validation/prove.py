@@ -34,6 +34,7 @@ from synth.core.types.steps import (
     BranchStep,
     CallStep,
     FollowUpStep,
+    InstructStep,
     TalkStep,
     every_step,
 )
@@ -44,7 +45,7 @@ from synth.episode import Episode
 from synth.errors import SynthError, TaskError
 from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.task import GoldEnd, Task
-from synth.user import UserTurn
+from synth.user import Consent, UserTurn
 from synth.verdict import StopReason
 
 GOLD_LIMITS = AgentLimits(max_turns=500, max_tool_calls=1000)
@@ -505,8 +506,8 @@ async def _said(
 ) -> UserTurn:
     """Speak to the user; raises :class:`TaskError` for an answer that gold does not expect."""
     task, turn = episode.task, await episode.say(text, acts)
-    if (step := expert.talking) is not None and (message := _unanswered(task, step, text, turn)):
-        raise fault(task, world, f"{message} (task {task.id})", "gold", step.do)
+    if (step := expert.talking) is not None and (message := _unanswered(episode, step, text, turn)):
+        raise fault(task, world, f"{message} (task {task.id})", "gold", step.word)
     return turn
 
 
@@ -520,7 +521,7 @@ def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
 
 
 def _unanswered(
-    task: Task,
+    episode: Episode,
     step: TalkStep,
     text: str,
     turn: UserTurn,
@@ -528,7 +529,6 @@ def _unanswered(
     """The reason for which the user did not answer a question or a confirmation as gold expects;
     None if it did.
     """
-    assert task.user is not None
     reply = "the user ends the conversation" if turn.ends else f"the user says {turn.text!r}"
     if isinstance(step, AskStep):
         silent = [topic for topic in step.topics if topic not in turn.told]
@@ -539,8 +539,15 @@ def _unanswered(
     if isinstance(step, FollowUpStep):
         due = turn.then == step.index
         return None if due else f"`then: {step.index}` does not come here: {reply}"
-    consents = task.user.every_consent
-    if not consents or turn.consents or turn.declines or turn.then is not None:
+    if isinstance(step, InstructStep):
+        used = {call.name for call in episode.turns[-1].calls if call.ok}
+        return None if step.tool in used else f"the user does not use {step.tool}: {reply}"
+    answered = turn.consents or turn.declines or turn.then is not None
+    return None if answered else _not_agreed(episode.role.every_consent, text, reply)
+
+
+def _not_agreed(consents: Sequence[Consent], text: str, reply: str) -> str | None:
+    if not consents:
         return None
     missing = min((Turn(text).lacking(one) for one in consents), key=len)
     why = f"it does not restate {', '.join(map(repr, missing))}" if missing else reply

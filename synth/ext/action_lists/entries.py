@@ -38,10 +38,11 @@ class _EntryError(ValueError):
 
 @dataclass(frozen=True)
 class ExpectedCall:
-    """One call of the list, as its author wrote it."""
+    """One call of the list, as its author wrote it: the agent's, or one ``by_user``."""
 
     name: str
     arguments: Mapping[str, Any]
+    by_user: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,9 @@ def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
     state: Any = fields.get("initial_state") or {}
     if not isinstance(state, dict) or any(cast("dict[str, Any]", state).values()):
         raise _EntryError("`initial_state` changes the world first, which no world here does")
-    if criteria.get("env_assertions"):
-        raise _EntryError("`env_assertions` are functions of another framework")
     calls = _calls(criteria.get("actions"), "evaluation_criteria.actions")
+    if criteria.get("env_assertions") and not calls:
+        raise _EntryError("`env_assertions` are functions of another framework, and it has no call")
     outputs = [
         *_texts(criteria.get("communicate_info"), "communicate_info"),
         *_texts(criteria.get("outputs"), "outputs"),
@@ -222,17 +223,19 @@ def _call(raw: Any, where: str) -> ExpectedCall:
     name = fields.get("name")
     if not isinstance(name, str) or not name:
         raise _EntryError(f"`{where}.name` must be the name of a tool, not {name!r:.60}")
-    if fields.get("requestor", "assistant") != "assistant":
-        raise _EntryError(f"`{where}` is a call of the user, and only the agent has tools here")
+    requestor: object = fields.get("requestor", "assistant")
+    if requestor not in ("assistant", "user"):
+        raise _EntryError(f"`{where}.requestor` must be assistant or user, not {requestor!r:.60}")
     arguments: Any = fields.get("arguments", fields.get("kwargs"))
     if arguments is None:
-        return ExpectedCall(name, {})
+        arguments = {}
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments, parse_constant=_refused)
         except (ValueError, RecursionError) as error:
             raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
-    return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")))
+    given = dict(_object(arguments, f"{where}.arguments"))
+    return ExpectedCall(name, given, requestor == "user")
 
 
 def _refused(constant: str) -> None:

@@ -13,11 +13,13 @@ from typing import Any
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
+from envs.tools.toolbox import Toolbox
 from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.core.tasks.yaml.step_templates import AskTemplate, SayTemplate, StepTemplate
 from synth.core.tasks.yaml.user import ConsentText
-from synth.core.types.steps import CallStep, FollowUpStep
+from synth.core.types.steps import CallStep, FollowUpStep, InstructStep
+from synth.core.users.scripted.instructions import UserTools
 from synth.core.validation.argument_provenance import appears_in, flat, leaves, unknown_arguments
 from synth.ext.action_lists.entries import Entry, ExpectedCall, Kind, Refused
 from synth.ext.action_lists.inference import MOST_COUNTED, Inferred, names_something
@@ -75,6 +77,8 @@ class _Progress:
     written: list[str] = field(default_factory=list[str])
     """Tools that changed rows since the last report."""
     ever_written: bool = False
+    instructed: bool = False
+    """The user has changed rows."""
     required: list[str] = field(default_factory=list[str])
     reads: list[tuple[str, dict[str, Any]]] = field(
         default_factory=list[tuple[str, dict[str, Any]]]
@@ -143,14 +147,24 @@ class GoldMaker:
             self._useless_reads,
         )
 
+    def _box(self, call: ExpectedCall) -> Toolbox:
+        return self.world.user_toolbox if call.by_user else self._ahead.toolbox
+
+    def _made(self, environment: DatabaseExecutableEnvironment, call: ExpectedCall) -> ToolOutcome:
+        """Make a call of the agent or of the user."""
+        if call.by_user:
+            environment = environment.beside(self.world.user_toolbox)
+        return environment.call(_tool_call(call.name, call.arguments))
+
     def _reads(self, call: ExpectedCall) -> bool:
-        return self._ahead.toolbox[call.name].read_only
+        return self._box(call)[call.name].read_only
 
     def _check(self, number: int, call: ExpectedCall) -> None:
-        parsed = self._ahead.toolbox.parse(_tool_call(call.name, call.arguments))
+        box = self._box(call)
+        parsed = box.parse(_tool_call(call.name, call.arguments))
         if not isinstance(parsed, ToolResult):
             return
-        kind = Kind.UNKNOWN_TOOL if call.name not in self._ahead.toolbox else Kind.WRONG_ARGUMENTS
+        kind = Kind.UNKNOWN_TOOL if call.name not in box else Kind.WRONG_ARGUMENTS
         advice = f" {parsed.advice}" if parsed.advice else ""
         raise Refused(kind, f"{_label(number, call)}: {parsed.message}{advice}")
 
@@ -160,7 +174,7 @@ class GoldMaker:
         """
         label, shown = _label(number, call), _shown(call.arguments)
         try:
-            outcome = self._ahead.call(_tool_call(call.name, call.arguments))
+            outcome = self._made(self._ahead, call)
         except ExecutorError as error:
             message = f"{label} breaks the tool: {error.message} ({shown})"
             raise Refused(Kind.FAILS_ON_DATA, message) from None
@@ -186,7 +200,7 @@ class GoldMaker:
 
     def _check_named(self) -> None:
         """Raise Refused if the user names something that a read finds and no call is about."""
-        steps = [step for step in self._progress.steps if isinstance(step, CallStep)]
+        steps = [step for step in self._progress.steps if isinstance(step, CallStep | InstructStep)]
         meant = [str(value) for step in steps for _, value in wanted_leaves(step.arguments)]
         about = flat("\n".join([*meant, *self.entry.outputs]))
         for named in self._named:
@@ -214,6 +228,9 @@ class GoldMaker:
                 raise
             self._useless_reads.append(error.reason)
             return
+        if call.by_user:
+            self._instruct(call, outcome)
+            return
         if any(read == (call.name, dict(call.arguments)) for read in progress.reads):
             return
         if writes and asks_consent:
@@ -224,7 +241,7 @@ class GoldMaker:
             if condition not in progress.consents[-1]:
                 progress.consents[-1].append(condition)
         progress.steps.append(CallStep(call.name, dict(call.arguments), line=self.entry.line))
-        self._behind.call(_tool_call(call.name, call.arguments))
+        self._made(self._behind, call)
         self._inferred.played(call.name, call.arguments)
         self._hear(outcome.result.payload(), outcome.content)
         progress.changes += outcome.changes
@@ -232,6 +249,18 @@ class GoldMaker:
             self._search.forget()
             progress.reads.clear()
             progress.ever_written = True
+            progress.written.append(call.name)
+
+    def _instruct(self, call: ExpectedCall, outcome: ToolOutcome) -> None:
+        """Add what the user is to do, who tells what it comes to."""
+        progress = self._progress
+        progress.steps.append(InstructStep(call.name, dict(call.arguments), self.entry.line))
+        self._made(self._behind, call)
+        told = UserTools(self.draft.role).report([outcome.result])
+        self._hear(outcome.result.payload(), told)
+        if outcome.changes:
+            progress.changes += outcome.changes
+            progress.instructed = True
             progress.written.append(call.name)
 
     def _bring_later(self, place: int) -> None:
@@ -350,11 +379,12 @@ class GoldMaker:
                     " no count or sum over what gold reads comes to it",
                 )
             self._add_reads(chain)
-        if not progress.ever_written and not progress.required and not entry.outputs:
+        acted = progress.ever_written or progress.instructed or progress.required
+        if not acted and not entry.outputs:
             progress.steps.append(self._refusal())
             return
         said = [output for output in entry.outputs if appears_in(output, self._said)]
-        if not progress.ever_written and not progress.required and len(said) == len(entry.outputs):
+        if not acted and len(said) == len(entry.outputs):
             raise Refused(
                 Kind.NOTHING_TO_JUDGE,
                 f"nothing can be judged: gold changes no row, and the user says {said[0]!r}"
@@ -368,8 +398,9 @@ class GoldMaker:
         """The last words where a list only reads: the user wants what may not be done. The reads
         are required.
         """
-        self._progress.required += [call.name for call in self.entry.calls]
-        if not self.entry.calls:
+        own = [call.name for call in self.entry.calls if not call.by_user]
+        self._progress.required += own
+        if not own:
             raise Refused(
                 Kind.NOTHING_TO_JUDGE,
                 "nothing can be judged: gold makes no call and no output is expected, so an agent"

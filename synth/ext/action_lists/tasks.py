@@ -27,7 +27,7 @@ from synth.core.tasks.yaml.family import read_rules
 from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate
 from synth.core.tasks.yaml.user import SequelText, TopicText, UserText
 from synth.core.types.checks import Gate
-from synth.core.types.steps import CallStep
+from synth.core.types.steps import CallStep, InstructStep
 from synth.core.validation.argument_provenance import ungrounded_arguments
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import TaskError
@@ -114,7 +114,8 @@ def _body_of(
     """The whole body of an entry's task. Raises
     :class:`~synth.ext.action_lists.entries.Refused`.
     """
-    writers = {tool.name for tool in world.tools if not tool.read_only}
+    every_tool = (*world.tools, *world.user_toolbox.tools)
+    writers = {tool.name for tool in every_tool if not tool.read_only}
     script = settled_script(entry, writers)
     pins = Pins(draft.now, draft.seed)
     with (
@@ -125,7 +126,9 @@ def _body_of(
         gold = maker.make(asks_consent=asks_consent)
     gold = replace(gold, steps=_with_reads(gold.steps, rules, world))
     calls = [
-        ExpectedCall(step.tool, step.arguments) for step in gold.steps if isinstance(step, CallStep)
+        ExpectedCall(step.tool, step.arguments)
+        for step in gold.steps
+        if isinstance(step, CallStep | InstructStep)
     ]
     body = _body(_user(script, gold, calls), rules, gold.steps, _gates(entry, gold))
     return _MadeBody(body, gold.inferred, gold.useless_reads)
@@ -223,7 +226,8 @@ def _gates(entry: Entry, gold: MadeGold) -> list[Gate]:
         gates.append(Gate("no_write_before", before))
     if gold.required:
         gates.append(Gate("required_calls", sorted(set(gold.required))))
-    acts = sorted({step.tool for step in gold.steps if isinstance(step, CallStep)})
+    done = (step for step in gold.steps if isinstance(step, CallStep | InstructStep))
+    acts = sorted({step.tool for step in done})
     options: dict[str, object] = {"acts": acts}
     if entry.outputs:
         options["must"] = list(entry.outputs)
@@ -323,7 +327,8 @@ def list_tasks(
         if reason := asyncio.run(_fault(task, world, template, inferred[name])):
             refused.append(LeftOut(name, Kind.NOT_PROVED, reason))
             del kept[name]
-    reads = {tool.name for tool in world.tools if tool.read_only}
+    every_tool = (*world.tools, *world.user_toolbox.tools)
+    reads = {tool.name for tool in every_tool if tool.read_only}
     for item in _rivals([entries[name] for name in kept], reads):
         refused.append(item)
         del kept[item.id]

@@ -16,7 +16,7 @@ from synth.core.agent.rollout_result import AgentRun
 from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
 from synth.core.rewards.reply.sentences import ReplyFinding
-from synth.core.runner.recorded_calls import act_again
+from synth.core.runner.recorded_calls import again
 from synth.core.types.events import Usage
 from synth.episode import Episode
 from synth.errors import NarrationRefused
@@ -134,7 +134,8 @@ async def _texts(
             job.task, context.world, template, context.limits, user=context.user, seed=job.seed
         ) as episode,
     ):
-        await act_again(narration.row["events"], episode)
+        async for _ in again(narration.row["events"], episode):
+            pass
         score = await episode.scored()
         if not score.solved or episode.state_hash() != narration.row["state_hash_after"]:
             raise NarrationRefused(

@@ -21,10 +21,11 @@ reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every t
     ends with ``fault``, and the rollout is unscored. This model understands more than the rules do,
     and loses rollouts.
 
-The model gets its role, its own messages, and the agent's messages to it: no tool call, result,
-gold or database is within its reach. Drafts that were not sent are kept in ``discarded`` of the
-turn's event, with their problems. An endpoint that cannot be asked is infrastructure
-(:class:`synth.errors.ModelError`), not a user's fault.
+The model gets its role, its own messages, and the agent's messages to it: no tool call of the
+agent, no result of one, gold or database is within its reach; the rules use the user's tools.
+Drafts that were not sent are kept in ``discarded`` of the turn's event, with their problems. An
+endpoint that cannot be asked is infrastructure (:class:`synth.errors.ModelError`), not a user's
+fault.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from envs.types import ToolCall
+from envs.types import ToolCall, ToolResult
 from synth.core.foundation.hashing import derive_seed
 from synth.core.language.json_answers import json_object
 from synth.core.types.events import Usage
@@ -76,12 +77,16 @@ asks for something else. A thing that it only mentions or repeats is not asked f
 - check: it asks whether something is right, done or enough, and proposes nothing.
 - refuse: it says that something is not possible, or offers something else in its place.
 - report: it says what has been done or found, or takes its leave; nothing more is to come.
-- work: it says what it is about to look up, or greets.
+- work: it says what it is about to look up, or greets.{instruct}
 An offer of further help at the end ("Anything else?") does nothing of its own.
 
 Topics: {topics}
 Tools: {tools}
 """
+_INSTRUCT = """
+- instruct: it asks the person to do something with one of the person's own tools. `tools`: the \
+one, an act for each; `arguments`: what it says of its parameters. The person's own tools: \
+{tools}"""
 _ACTS = TypeAdapter(list[Act])
 
 
@@ -96,6 +101,7 @@ def instructions(role: UserRole) -> str:
         other=OTHER,
         topics="; ".join(topics) or "none",
         tools=", ".join(_tools(role)),
+        instruct=_INSTRUCT.format(tools=json.dumps(role.tools)) if role.tools else "",
     )
 
 
@@ -109,13 +115,16 @@ def _acts_tool(role: UserRole) -> Mapping[str, Any]:
     topics: dict[str, Any] = {"type": "string"}
     if role.knows:
         topics["enum"] = list(role.knows)
+    own = [tool["name"] for tool in role.tools]
+    kinds = [kind for kind in get_args(ActKind) if own or kind != "instruct"]
+    properties: dict[str, Any] = {
+        "kind": {"type": "string", "enum": kinds},
+        "topics": {"type": "array", "items": topics},
+        "tools": {"type": "array", "items": {"type": "string", "enum": [*_tools(role), *own]}},
+    }
     act = {
         "type": "object",
-        "properties": {
-            "kind": {"type": "string", "enum": list(get_args(ActKind))},
-            "topics": {"type": "array", "items": topics},
-            "tools": {"type": "array", "items": {"type": "string", "enum": _tools(role)}},
-        },
+        "properties": properties | ({"arguments": {"type": "object"}} if own else {}),
         "required": ["kind", "topics", "tools"],
         "additionalProperties": False,
     }
@@ -142,7 +151,7 @@ def _acts_in(completion: Completion, role: UserRole) -> Sequence[Act] | None:
         acts = _ACTS.validate_python((answer or {}).get("acts"))
     except ValidationError:
         return None
-    tools = set(_tools(role))
+    tools = {*_tools(role), *(tool["name"] for tool in role.tools)}
     known = all(role.knows.keys() >= set(act.topics) and tools >= set(act.tools) for act in acts)
     return acts if acts and known else None
 
@@ -222,13 +231,22 @@ class _SimulatedConversation(UserConversation):
             own = self._rules.role
             self._role = replace(self._role, consent=own.consent, others=own.others)
         self._ledger.heard.append(aloud[:LONGEST])
+        if due.calls:
+            return _paid(due, spent)
         if not aloud or len(aloud) > LONGEST or (due.ends and self._decides == "rules"):
             turn = due
         elif self._decides == "rules" or due.then is not None:
             turn = await self._worded(due, spent)
         else:
             turn = await self._decided(due, aloud, spent)
-        turn = _paid(turn, spent)
+        return self._sent(_paid(turn, spent))
+
+    async def observe(self, results: Sequence[ToolResult]) -> UserTurn:
+        spent = _Spent(Usage(), 0.0, [])
+        return self._sent(_paid(await self._worded(self._rules.observed(results), spent), spent))
+
+    def _sent(self, turn: UserTurn) -> UserTurn:
+        """Record a turn that is sent."""
         self._rules.remember(turn)
         self._ledger.said.append(turn.text)
         self._answered.update(turn.told)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -40,6 +41,7 @@ from synth.core.types.steps import (
     CallStep,
     ConfirmStep,
     FollowUpStep,
+    InstructStep,
     LoopStep,
     ReplyStep,
     Step,
@@ -223,7 +225,7 @@ class ExpertConversation(Conversation):
                     yield from self._steps(step.steps, names | {step.name: item})
             elif isinstance(step, BranchStep):
                 yield from self._steps(self._branch(step, names), names)
-            elif isinstance(step, AskStep | ConfirmStep | FollowUpStep):
+            elif isinstance(step, TalkStep):
                 yield from self._talk(step, names)
             else:
                 yield from self._act(step, names)
@@ -256,6 +258,8 @@ class ExpertConversation(Conversation):
                 return
             self._spoken = self._spoken or self._report()
         else:
+            if isinstance(step, InstructStep):
+                step = replace(step, arguments=self._fill(dict(step.arguments), names))
             self._add(step.text, names)
         self._acts = (self._act_of(step),)
         self.talking = step
@@ -270,6 +274,8 @@ class ExpertConversation(Conversation):
                 return Act("propose", tools=self._tools_after.get(id(step), ()))
             case FollowUpStep():
                 return Act("refuse" if step.when == "refused" else "report")
+            case InstructStep():
+                return Act("instruct", tools=(step.tool,), arguments=step.arguments)
 
     def _request(self, step: Action, names: Mapping[str, object]) -> tuple[str, dict[str, object]]:
         """Return the tool that a step calls, and its arguments."""

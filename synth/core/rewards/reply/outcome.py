@@ -64,7 +64,15 @@ def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
     if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
         yield from _untold_work(evidence, gold, spoken)
     elif gold.said:
-        yield from _untold_answer(evidence, gold, closing)
+        yield from _denied(evidence, closing) or _untold_answer(evidence, gold, closing)
+
+
+def _denied(evidence: Evidence, spoken: Sequence[Utterance]) -> list[ReplyFinding]:
+    """Findings on words that deny what the user has done when it was asked to."""
+    used = [call.name for turn in evidence.turns for call in turn.calls if call.changes]
+    denied = (one for said in spoken for one in sentences(said.text) if used and denies_work(one))
+    claim, why = "false claim of an act", f"the user used {', '.join(used)}"
+    return [ReplyFinding(claim, one.raw[:200], why) for one in denied][:1]
 
 
 def _untold_work(
@@ -73,7 +81,7 @@ def _untold_work(
     """After the last write, the work is told of; somewhere a value of it is named."""
     done = made_calls([evidence])
     last = max(index for index, call in enumerate(evidence.calls) if call is done[-1])
-    closing = _sentences_after(spoken, last)
+    closing = _sentences_after(evidence, spoken, last)
     denied = next(filter(denies_work, closing), None)
     if denied is not None:
         why = f"{done[-1].name} was called and succeeded"
@@ -100,9 +108,13 @@ def _words_of(done: Sequence[CallRecord]) -> set[str]:
     return {base_form(form) for word in words for form in (word, stem(word))}
 
 
-def _sentences_after(spoken: Sequence[Utterance], last: int) -> list[AgentSentence]:
-    """The sentences that are said after a call."""
-    return [one for words in spoken if words.after > last for one in sentences(words.text)]
+def _sentences_after(
+    evidence: Evidence, spoken: Sequence[Utterance], last: int
+) -> list[AgentSentence]:
+    """The sentences that are said after a call, without what the user is asked to do."""
+    asked = {index for index, turn in enumerate(evidence.turns) if turn.calls}
+    after = [words for words in spoken if words.after > last and words.turns not in asked]
+    return [one for words in after for one in sentences(words.text)]
 
 
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
@@ -187,7 +199,7 @@ def _closing(evidence: Evidence, spoken: Sequence[Utterance]) -> list[Utterance]
 
 
 def _answers(evidence: Evidence) -> list[int]:
-    """The turns in which the user first tells what gold asks for, or first answers a proposal."""
+    """The turns in which the user first tells what gold asks for or answers a proposal, or acts."""
     if not evidence.turns:
         return []
     steps = list(every_step(evidence.task.gold))
@@ -196,7 +208,7 @@ def _answers(evidence: Evidence) -> list[int]:
     out: list[int] = []
     for index, turn in enumerate(evidence.turns):
         decides = confirms and (turn.consents or turn.declines)
-        if decides or wanted & {*turn.told}:
+        if decides or turn.calls or wanted & {*turn.told}:
             out.append(index)
         wanted -= {*turn.told}
         confirms = confirms and not decides

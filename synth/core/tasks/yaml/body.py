@@ -15,7 +15,7 @@ from synth.core.tasks.yaml.base import has_question, read_question
 from synth.core.tasks.yaml.gates import Judged, read_gates, read_lookups
 from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
-from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate, values_in
+from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate
 from synth.core.tasks.yaml.steps import compile_steps
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.user import UserText, read_user, unmentioned
@@ -194,7 +194,9 @@ def read_body(
             )
     options = [gate.options for gate in gates]
     conditions: Mapping[str, object] = raw.get("cases") or {}
-    used = names_in([user.texts(), values_in(gold), options, hint], "$slot").union(
+    used = names_in(
+        [user.texts(), [step.to_json() for step in gold], options, hint], "$slot"
+    ).union(
         *(binds_of(str(condition)) for condition in conditions.values()),
         *(binds_of(item) for item in oracle.values()),
         *(_names_in_end(alternative) for alternative in alternatives),

@@ -34,6 +34,9 @@ def listed_of(value: Any) -> list[Any]:
     )
 
 
+FOR_USER = "for_user"
+"""A key of the parameters of a tool that is the user's own."""
+
 UNKNOWN_KEY = "unknown_key"
 """The type of the error for a key that a mapping does not have."""
 

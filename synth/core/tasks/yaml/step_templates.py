@@ -23,6 +23,7 @@ from synth.core.types.steps import (
     ConfirmStep,
     FollowUpStep,
     GoldStep,
+    InstructStep,
     LoopStep,
     ReplyStep,
     Step,
@@ -83,15 +84,8 @@ class CaseTemplate(GoldStep):
     steps: Sequence[StepTemplate]
 
 
-PlainTemplate = (
-    CallStep
-    | FollowUpStep
-    | AskTemplate
-    | ConfirmTemplate
-    | SubmitStep
-    | SayTemplate
-    | LoopTemplate
-    | BranchTemplate
+PlainTemplate = (CallStep | FollowUpStep | InstructStep | SubmitStep) | (
+    AskTemplate | ConfirmTemplate | SayTemplate | LoopTemplate | BranchTemplate
 )
 """Steps of every case."""
 
@@ -101,11 +95,6 @@ StepTemplate = PlainTemplate | CaseTemplate
 def tools_called(steps: Sequence[StepTemplate]) -> frozenset[str]:
     """The names of the tools that the steps of any case call."""
     return frozenset(step.tool for step in every_step(steps) if isinstance(step, CallStep))
-
-
-def values_in(steps: Sequence[StepTemplate]) -> list[object]:
-    """All compiled values of the steps, to look for names in."""
-    return [step.to_json() for step in steps]
 
 
 def in_case(steps: Sequence[StepTemplate], case: str | None) -> Iterator[PlainTemplate]:
@@ -152,7 +141,7 @@ def realise(
                 out.append(BranchStep(conditions, inner, otherwise, step.line))
             case SubmitStep():
                 out.append(replace(step, fields=fill(dict(step.fields), "$slot", slots)))
-            case CallStep():
+            case CallStep() | InstructStep():
                 out.append(_call_step(step, slots))
     return out
 
@@ -162,8 +151,12 @@ def _drawn(texts: Sequence[object], number: int, slots: Mapping[str, object]) ->
     return fill(texts[number % len(texts)], "$slot", slots)
 
 
-def _call_step(step: CallStep, slots: Mapping[str, object]) -> CallStep:
+def _call_step(
+    step: CallStep | InstructStep, slots: Mapping[str, object]
+) -> CallStep | InstructStep:
     filled = fill(dict(step.arguments), "$slot", slots)
     arguments = {name: value for name, value in filled.items() if value is not None}
+    if isinstance(step, InstructStep):
+        return replace(step, arguments=arguments)
     save = {name: fill_save(path, "$slot", slots) for name, path in step.save.items()}
     return replace(step, arguments=arguments, save=save)

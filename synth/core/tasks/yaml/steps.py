@@ -12,7 +12,7 @@ from envs.tools.sql import BUILTIN
 from synth.core.tasks.yaml.conditions import compile_conditions
 from synth.core.tasks.yaml.models import STEP_WORDS, Steps
 from synth.core.tasks.yaml.saves import COMPUTED, CompiledPath, Save, is_path, joined_path, singular
-from synth.core.tasks.yaml.scope import Scope, listed_of, nearest
+from synth.core.tasks.yaml.scope import FOR_USER, Scope, listed_of, nearest
 from synth.core.tasks.yaml.source_map import Map
 from synth.core.tasks.yaml.step_templates import (
     AskTemplate,
@@ -24,7 +24,7 @@ from synth.core.tasks.yaml.step_templates import (
     StepTemplate,
 )
 from synth.core.tasks.yaml.words import NAME
-from synth.core.types.steps import CallStep, FollowUpStep, SubmitStep, every_step
+from synth.core.types.steps import CallStep, FollowUpStep, InstructStep, SubmitStep, every_step
 
 Json = Any
 
@@ -158,7 +158,9 @@ def _branch(step: Map, scope: Scope, saved: set[str], line: int) -> BranchTempla
     return BranchTemplate(conditions, branches[0], branches[1] if branches[1:] else (), line)
 
 
-def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> CallStep:
+def _call(
+    step: Map, name: str, scope: Scope, saved: set[str], line: int
+) -> CallStep | InstructStep:
     if name not in scope.tools:
         words = STEP_WORDS - {"save", "fails", "do", "else"} | scope.cases | set(scope.tools)
         raise scope.fail(
@@ -183,7 +185,16 @@ def _call(step: Map, name: str, scope: Scope, saved: set[str], line: int) -> Cal
         left := [item for item in scope.tools[name].get("required", ()) if item not in given]
     ):
         raise scope.fail(f"{name} cannot do without its argument {left[0]!r}", line)
-    return CallStep(name, compiled, _saves(step, scope, saved), fails, step.lines[name])
+    made = CallStep(name, compiled, _saves(step, scope, saved), fails, step.lines[name])
+    return _instruction(made, step, scope) if FOR_USER in scope.tools[name] else made
+
+
+def _instruction(call: CallStep, step: Map, scope: Scope) -> InstructStep:
+    """A call that the user is to make."""
+    if extra := [key for key in step if key != call.tool]:
+        message = f"`{extra[0]}` goes with a tool of the agent; {call.tool} is the user's"
+        raise scope.fail(message, step.lines[extra[0]])
+    return InstructStep(call.tool, call.arguments, call.line)
 
 
 def _argument(tool: str, name: str, value: Json, scope: Scope, saved: set[str], line: int) -> Json:

@@ -4,6 +4,7 @@ It knows its role and reads the agent's words, or the acts that the agent states
 model heard in them (:class:`synth.core.types.reply.Act`). Each turn is answered by the first rule
 that fits:
 
+0. What it is asked to do with its own tools it does (:mod:`.instructions`), and tells the results.
 1. A proposal that states every mention of a consent cleanly (see
    :mod:`synth.core.users.scripted.proposal`), names its act and adds neither things nor terms of
    its own is agreed to, or declined by a user who declines. A yes goes to all conditions that a
@@ -32,7 +33,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from envs.types import ToolResult
 from synth.core.foundation.hashing import derive_seed
 from synth.core.types.reply import Act
 from synth.core.users.scripted.conditions import lacking, unclear
@@ -49,8 +52,11 @@ from synth.core.users.scripted.proposal import Turn, contradicted
 from synth.core.users.scripted.reading import Reading
 from synth.core.users.scripted.talk import Talk
 from synth.model import Model
-from synth.plugins import NoOptions, extension
+from synth.plugins import NoOptions, extension, resolve
 from synth.user import Consent, User, UserConversation, UserRole, UserTurn
+
+if TYPE_CHECKING:
+    from synth.core.users.scripted.instructions import UserTools
 
 NOTHING_TO_ADD = (
     "That is all I know.",
@@ -146,8 +152,26 @@ class ScriptedConversation(UserConversation):
 
     async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
         turn = self.decide(text, acts)
-        self.remember(turn)
-        return turn
+        return turn if turn.calls else self.remember(turn)
+
+    async def observe(self, results: Sequence[ToolResult]) -> UserTurn:
+        return self.remember(self.observed(results))
+
+    def observed(self, results: Sequence[ToolResult]) -> UserTurn:
+        """Return what the user says by the rules about what its calls came to."""
+        return UserTurn(self._tools().report(results))
+
+    def _tools(self) -> UserTools:
+        return resolve("synth.core.users.scripted.instructions:UserTools")(self.role)
+
+    def _use_tools(self, text: str, acts: Sequence[Act]) -> UserTurn | None:
+        """Do what the agent asks the user to do with its own tools, or ask back."""
+        if not self.role.tools or len(text) > LONGEST:
+            return None
+        turn = self._tools().asked(text, acts, len(self._talk.heard))
+        if turn is None or turn.calls:
+            return turn and self._be_patient(turn)
+        return self._bring_nothing(turn.text)
 
     def decide(self, text: str, acts: Sequence[Act] = (), *, heard: bool = False) -> UserTurn:
         """Return the user's turn by the rules; call it once for each turn of the agent.
@@ -156,7 +180,9 @@ class ScriptedConversation(UserConversation):
         the text is heard by the rules.
         """
         aloud = spoken(text).strip()
-        if acts and not heard:
+        if (used := self._use_tools(aloud, acts)) is not None:
+            turn = used
+        elif acts and not heard:
             turn = self._answer_acts(aloud, acts, lacking)
         elif len(aloud) > LONGEST:
             return self._bring_nothing(self._draw(TOO_LONG))
@@ -175,10 +201,11 @@ class ScriptedConversation(UserConversation):
         self._talk.said.append(reply)
         self._talk.settled += settled
 
-    def remember(self, turn: UserTurn) -> None:
-        """Record a turn that was sent, in the rules' words or in others."""
+    def remember(self, turn: UserTurn) -> UserTurn:
+        """Record a turn that was sent, in the rules' words or in others; returns it."""
         self._talk.said.append(turn.text)
         self._talk.answered.update(turn.told)
+        return turn
 
     def _answer(self, text: str) -> UserTurn:
         found = sentences(text)
@@ -202,7 +229,7 @@ class ScriptedConversation(UserConversation):
             return self._answer_proposal(Turn(text, self._talk.own_words), tools, topics, lacking)
         if topics:
             return self._tell(topics, "")
-        if "ask" in kinds:
+        if not kinds.isdisjoint({"ask", "instruct"}):
             return self._bring_nothing(self._draw(NOTHING_TO_ADD))
         if "check" in kinds:
             return self._be_patient(UserTurn(self._draw(THAT_IS_RIGHT)))

@@ -10,6 +10,7 @@ from synth.core.foundation.perturbations import other_fact, other_values
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.parts import request_of
 from synth.core.tasks.yaml.words import SUBMIT
+from synth.core.types.steps import InstructStep
 from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, acts
 from synth.task import Task
 
@@ -31,7 +32,8 @@ def mutants(
 ) -> Iterator[Attack]:
     """Mutants of gold: a write left out, repeated or made with another argument, a stray write,
     another answer; a write without the reads that it needs; with a user, a question or a
-    confirmation left out or wrong; where writes may not be undone, a write that is undone.
+    confirmation left out or wrong; an instruction of the user left out, repeated or wrong; where
+    writes may not be undone, a write that is undone.
 
     ``schemas`` are the tools' parameters: another argument is one that the tool would accept.
     ``elsewhere`` are calls of other tasks: their arguments are the most likely mistakes.
@@ -39,6 +41,8 @@ def mutants(
     for index, move in enumerate(gold):
         before, after = list(gold[:index]), list(gold[index + 1 :])
         if isinstance(move, SayStep):
+            for made in move.made:
+                yield from _instruct_mutants(made, before, move, after, schemas)
             if any(act.writes for act in acts(after)):
                 yield from _talk_mutants(move, before, after, task)
         elif move.name == SUBMIT:
@@ -69,19 +73,43 @@ def _write_mutants(
     name = write.name
     yield Attack("drop write", f"without {name}", [*before, *after], name)
     yield Attack("repeat write", f"{name} twice", [*before, write, write, *after], name)
+    for changed, label in _changed(write, schemas, elsewhere):
+        yield Attack(CHANGED, label, [*before, changed, *after], name)
+
+
+def _instruct_mutants(
+    made: ToolStep,
+    before: Sequence[Move],
+    say: SayStep,
+    after: Sequence[Move],
+    schemas: Mapping[str, Mapping[str, Any]],
+) -> Iterator[Attack]:
+    """A turn in which the user makes a call, left out, repeated, or for another call."""
+    name = made.name
+    yield Attack("drop instruction", f"without {name}", [*before, *after], name)
+    yield Attack("repeat instruction", f"{name} twice", [*before, say, say, *after], name)
+    for changed, label in _changed(made, schemas, ()):
+        other = SayStep(InstructStep(name, changed.arguments).text)
+        yield Attack("change instruction", label, [*before, other, *after], name)
+
+
+def _changed(
+    act: ToolStep, schemas: Mapping[str, Mapping[str, Any]], elsewhere: Sequence[ToolStep]
+) -> Iterator[tuple[ToolStep, str]]:
+    """A call with one other argument, and in words which."""
+    name = act.name
     properties: Mapping[str, Mapping[str, Any]] = schemas.get(name, {}).get("properties", {})
-    for argument, value in write.arguments.items():
+    for argument, value in act.arguments.items():
         passed = [
-            act.arguments[argument]
-            for act in elsewhere
-            if act.name == name and argument in act.arguments
+            other.arguments[argument]
+            for other in elsewhere
+            if other.name == name and argument in other.arguments
         ]
         taken = [other for other in passed if other != value and isinstance(other, type(value))]
         others = [*other_values(value, properties.get(argument, {})), *taken[:1]]
         for other in _distinct(others):
-            changed = ToolStep(name, {**write.arguments, argument: other}, writes=True)
-            label = f"{name} {argument}={other!r} instead of {value!r}"
-            yield Attack(CHANGED, label, [*before, changed, *after], name)
+            changed = ToolStep(name, {**act.arguments, argument: other}, writes=True)
+            yield changed, f"{name} {argument}={other!r} instead of {value!r}"
 
 
 def _unread_mutants(

@@ -171,7 +171,8 @@ class AttackRunner(FamilyRunner):
 
     async def _mutants(self, case: Case, elsewhere: Sequence[ToolStep]) -> None:
         strays = strays_for(case.moves, elsewhere)[:STRAYS]
-        schemas = {tool.name: tool.parameters for tool in self.world.tools}
+        every_tool = (*self.world.tools, *self.world.user_toolbox.tools)
+        schemas = {tool.name: tool.parameters for tool in every_tool}
         every = list(mutants(case.moves, strays, schemas, case.task, elsewhere))
         chosen = spread(every)
         self.report.left_out += len(every) - len(chosen)

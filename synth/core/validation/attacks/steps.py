@@ -11,6 +11,7 @@ from envs.sandboxes.base import Template
 from envs.types import Limits, RowChange
 from envs.world.loader import World
 from synth.core.agent.rollout_result import AgentRun
+from synth.core.models.emission import call_of
 from synth.core.types.events import CompletionEvent, ToolResultEvent, UserTurnEvent
 from synth.episode import Episode, Score
 from synth.rewards import Evidence
@@ -33,7 +34,7 @@ class ToolStep:
 @dataclass(frozen=True, slots=True)
 class SayStep:
     """A turn to the user, with its effect when gold took it: the topics that the user ``told``, and
-    true in ``agreed`` for a yes or no.
+    true in ``agreed`` for a yes or no, and the calls of its own tools that it ``made``.
 
     A turn without an effect is a closing one.
     """
@@ -41,10 +42,11 @@ class SayStep:
     text: str
     told: tuple[str, ...] = ()
     agreed: bool = False
+    made: tuple[ToolStep, ...] = ()
 
     @property
     def closing(self) -> bool:
-        return not self.told and not self.agreed
+        return not (self.told or self.agreed or self.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,12 @@ def moves_of(run: AgentRun) -> list[Move]:
                 )
             )
         elif isinstance(event, UserTurnEvent) and not event.ends:
-            out.append(SayStep(text, tuple(event.told), event.consents or event.declines))
+            made = [
+                ToolStep(one.name, json.loads(one.arguments))
+                for one in map(call_of, event.calls or ())
+            ]
+            agreed = event.consents or event.declines
+            out.append(SayStep(text, tuple(event.told), agreed, tuple(made)))
     return [*out, SayStep(text)]
 
 

@@ -82,7 +82,7 @@ def test_json_lines_keep_their_line_numbers(tmp_path: Path):
         ({**PLAIN, "actions": {}}, "`actions` must be a list"),
         ({**PLAIN, "actions": [{"arguments": {}}]}, "must be the name of a tool"),
         ({**PLAIN, "actions": [{"name": "a", "arguments": "{"}]}, "must be JSON"),
-        ({**PLAIN, "actions": [{"name": "a", "requestor": "user"}]}, "is a call of the user"),
+        ({**PLAIN, "actions": [{"name": "a", "requestor": "me"}]}, "must be assistant or user"),
         ({**PLAIN, "outputs": [{}]}, "must hold texts or numbers"),
         ("text", "not an object"),
     ],
