@@ -52,18 +52,20 @@ class Narrating(Parallel):
 
     style = "narrating"
     _begun: frozenset[Sequence[str]] = frozenset()
-    _about: Sequence[object] = ()
+    _about: Sequence[tuple[str, object]] = ()
 
     def _turn(self, *calls: ToolCall) -> Completion:
         writes = self._gold_calls - 1 in self._writes
         words = CHANGING if writes else LOOKING
-        values = [value for call in calls for _, value in named_values(json.loads(call.arguments))]
+        values = [pair for call in calls for pair in named_values(json.loads(call.arguments))]
         asked = [one["content"] for one in self._messages if one["role"] == "user"][-1:]
-        if not writes:
-            self._about = values
+        if not (writes and self._about):
+            self._about = [*self._about, *values]
         if calls and words not in self._begun:
             self._begun |= {words}
-            about = named_in(self._about or values, *asked)
+            kinds = dict.fromkeys(name for name, _ in self._about)
+            found = (named_in((v for n, v in self._about if n == one), *asked) for one in kinds)
+            about = next(filter(None, found), "")
             named = about and f" for {about}" if writes else about
             said = self._dice.choice(
                 [one for one in words if writes or bool(about) == ("{}" in one)]
