@@ -99,7 +99,7 @@ class Toolsets(TaskTransform):
         return None
 
     def _words(self, task: Task, names: Sequence[str], dice: Random) -> str:
-        """What is said to the user of a task without these tools: all that they would have done,
+        """The words to the user of a task without these tools: all that they would have done,
         and for what nothing was done.
         """
         acts = " or ".join(_act(self._tools[name]) for name in names)

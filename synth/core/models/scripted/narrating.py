@@ -63,12 +63,16 @@ class Narrating(Parallel):
             self._about = [*self._about, *values]
         if calls and words not in self._begun:
             self._begun |= {words}
-            kinds = dict.fromkeys(name for name, _ in self._about)
-            found = (named_in((v for n, v in self._about if n == one), *asked) for one in kinds)
-            about = next(filter(None, found), "")
+            about = self._subject(*asked)
             named = about and f" for {about}" if writes else about
             said = self._dice.choice(
                 [one for one in words if writes or bool(about) == ("{}" in one)]
             )
             self._spoken = f"{self._spoken}\n\n{said.format(named)}".strip()
         return super()._turn(*calls)
+
+    def _subject(self, text: str = "") -> str:
+        """The subject of the reads, as a text names it: values of one parameter."""
+        kinds = dict.fromkeys(name for name, _ in self._about)
+        found = (named_in((v for n, v in self._about if n == one), text) for one in kinds)
+        return next(filter(None, found), "")

@@ -80,9 +80,9 @@ def test_terse_is_gold_with_its_name_in_the_first_turn():
 
 
 def test_narrating_says_what_it_begins_and_makes_the_same():
-    turns = play("narrating")
+    turns, about = play("narrating"), "Ada and Ben"
     assert calls(turns) == calls(play("parallel"))
-    known = {one.format(of) for one in (*LOOKING, *CHANGING) for of in ("", "Ada and Ben")}
+    known = {one.format(of) for one in (*LOOKING, *CHANGING) for of in (about, f" for {about}")}
     assert {turn.content for turn in turns[:-1]} <= {"", *known}
     assert turns[-1].content == "Done with it."
     said = [turn.content for seed in range(9) for turn in play("narrating", seed=seed)[:-1]]
