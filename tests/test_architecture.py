@@ -193,7 +193,7 @@ LAZY = {
     (
         "synth/core/models/scripted/styles.py",
         "synth.core.models.scripted.narrating:Narrating",
-    ): "few",
+    ): "a run without narration",
     ("synth/coordinator.py", "synth.core.runner.rate_limits.governor:make_governor"): ENDPOINT,
     ("synth/coordinator.py", "synth.core.runner.preflight:refused"): ENDPOINT,
     ("synth/worker.py", "synth.core.runner.rate_limits.limiter:LeasedRateLimiter"): ENDPOINT,
