@@ -25,11 +25,11 @@ from synth.task import Task
 from synth.transform import Block, TaskTransform
 
 CANNOT = (
-    "I'm sorry, but I can't {act} from here.",
-    "I'm afraid I have no way to {act}.",
-    "Unfortunately I'm not able to {act}.",
-    "Sorry, I can't {act} here.",
-    "I can't help with that, as I have no means to {act}.",
+    "I'm sorry, but I can't {act}: I don't have the access for it.",
+    "I'm afraid I have no way to {act} with the access that I have.",
+    "Unfortunately I'm not able to {act} with my access.",
+    "Sorry, I can't {act}, as I don't have access for that here.",
+    "I can't help with that, as my access doesn't let me {act}.",
 )
 UNDONE = (
     "Nothing was changed for {}.",

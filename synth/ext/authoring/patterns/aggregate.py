@@ -210,10 +210,12 @@ def _count(rows: Children) -> Draft | None:
         arguments = {flag.parameter: flag.yes}
         counted = f"{flag.mark} {counted}"
     words = f"{counted}{state_of} {rows.whose}"
-    asked = f"How many {words} are there?"
+    asked, said = f"How many {words} are there?", f"I count {{{many}}} {words}."
     if rows.link.is_plain:
         words = f"{counted} {rows.whose}{state_of}"
-        asked = f"How many {counted}{state_of} does {rows.parent.words} have?"
+        holder = rows.parent.words
+        asked = f"How many {counted}{state_of} does {holder} have?"
+        said = f"{holder[:1].upper()}{holder[1:]} has {{{many}}} {counted}{state_of}."
     return family(
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",
@@ -225,7 +227,7 @@ def _count(rows: Children) -> Draft | None:
             {"submit": {"count": "$count"}},
             {
                 "say": [
-                    f"I count {{{many}}} {words}.",
+                    said,
                     f"I found {{{many}}} {words}.",
                     f"The number of {words} is {{count}}.",
                 ]
