@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
@@ -21,6 +21,9 @@ from synth.core.runner.run_files import TASKS_FILE, recorded_world
 from synth.errors import OperatorError
 from synth.task import Job, Task
 from synth.transform import Block
+
+_PLACED = ("trajectory_id", "job_index", "family", "split", "universe")
+"""Columns of a recorded row that say where its points are."""
 
 
 @dataclass(frozen=True)
@@ -127,3 +130,45 @@ def open_source(directory: Path) -> Dataset:
     if not (directory / TASKS_FILE).is_file():
         raise OperatorError(f"{directory} lacks {TASKS_FILE}: it takes the tasks of the run")
     return dataset
+
+
+def find_points(
+    dataset: Dataset,
+    columns: Sequence[str],
+    where: str | None,
+    turns_of: Callable[[Mapping[str, Any], Callable[[], Task]], tuple[Sequence[int], str | None]],
+    verb: str,
+) -> tuple[list[RecordedPoint], list[str]]:
+    """The points of the rows that meet ``where``, in the order of the rows, and notes on the rows
+    that lack one. ``turns_of`` takes ``columns`` of a row and its task, and returns the turns at
+    which it has points, and why it has no more.
+
+    Raises :class:`OperatorError` if there is no point: there is nothing to ``verb``.
+    """
+    ids = None if where is None else dataset.ids(where)
+    cache = RowCache(dataset, (*_PLACED, *columns))
+    table = TaskTable(dataset.path / TASKS_FILE)
+    samples = recorded_config(dataset.path).tasks.samples
+    points: list[RecordedPoint] = []
+    left_out, rows = Counter[str](), 0
+    for number, part in enumerate(dataset.parts):
+        for place in range(part.count()):
+            row = cache.row(number, place)
+            if ids is not None and row["trajectory_id"] not in ids:
+                continue
+            rows += 1
+            task = row["job_index"] // samples
+            turns, why = turns_of(row, lambda task=task: Task.from_json(table.task(task)))
+            left_out.update([] if why is None else [why])
+            at = (number, place, task, row["family"], row["split"], row["universe"])
+            points += [RecordedPoint(row["trajectory_id"], turn, *at) for turn in turns]
+    notes = [f"{many} of {rows} rollouts {why}" for why, many in left_out.items()]
+    if not points:
+        found = "; ".join(notes) or "it has no such row"
+        raise OperatorError(f"{dataset.path}: there is nothing to {verb}: {found}")
+    return points, notes
+
+
+def turn_places(messages: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Where the messages of the assistant are."""
+    return [index for index, message in enumerate(messages) if message["role"] == "assistant"]

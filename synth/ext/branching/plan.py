@@ -6,20 +6,21 @@ recorded rows, so splits stay together.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from synth.config import TasksConfig
-from synth.core.dataset.reader import Dataset
-from synth.core.dataset.row_cache import RowCache
-from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.hashing import derive_seed, digest
-from synth.core.runner.recorded_plan import RecordedPlan, RecordedPoint, open_source
-from synth.core.runner.run_files import TASKS_FILE, recorded_config
-from synth.errors import OperatorError
+from synth.core.runner.recorded_plan import (
+    RecordedPlan,
+    RecordedPoint,
+    find_points,
+    open_source,
+    turn_places,
+)
+from synth.core.runner.run_files import recorded_config
 from synth.ext.branching import BranchConfig
 from synth.task import Branch, Job, Task
 
@@ -28,8 +29,8 @@ EACH_WRITE: Final = "each_write"
 EACH_TURN: Final = "each_turn"
 
 COLUMNS: Final = (
-    *("trajectory_id", "job_index", "family", "split", "universe", "reward", "num_turns"),
-    *("messages", "events", "call_changes", "provider_fields", "branch_step"),
+    *("reward", "num_turns", "messages", "events", "call_changes"),
+    *("provider_fields", "branch_step"),
 )
 """Columns that :func:`_branch_turns` and its callers read."""
 
@@ -148,57 +149,24 @@ def branch_plan(config: BranchConfig, tasks: TasksConfig, seed: int) -> BranchPl
     run.
     """
     directory = Path(config.path or "").expanduser()
-    recorded = recorded_config(directory)
     dataset = open_source(directory)
-    by_model = recorded.users.kind not in DETERMINISTIC_USERS
-    points, notes = _points(dataset, recorded.tasks.samples, config, model_user=by_model)
-    if not points:
-        found = "; ".join(notes) or "it has no such row"
-        raise OperatorError(f"{directory}: there is nothing to branch: {found}")
-    return BranchPlan(points, tasks.samples, seed, dataset, notes)
+    by_model = recorded_config(directory).users.kind not in DETERMINISTIC_USERS
 
-
-def _points(
-    dataset: Dataset, samples: int, config: BranchConfig, *, model_user: bool
-) -> tuple[list[RecordedPoint], list[str]]:
-    """The branch points in the order of the rows, and notes on rollouts without any. ``samples``
-    are the recorded run's of each task, ``model_user`` is true if a model played its user.
-    """
-    ids = None if config.where is None else dataset.ids(config.where)
-    table = TaskTable(dataset.path / TASKS_FILE)
-    points: list[RecordedPoint] = []
-    left_out, rows = Counter[str](), 0
-    for part, place, row in _places(dataset):
-        if ids is not None and row["trajectory_id"] not in ids:
-            continue
-        rows += 1
-        task = row["job_index"] // samples
-        turns = _branch_turns(row, config.at, Task.from_json(table.task(task)))
-        fit = [turn for turn in turns if not (model_user and _has_replies(row["messages"], turn))]
+    def turns_of(row: Row, task: Callable[[], Task]) -> tuple[Sequence[int], str | None]:
+        turns = _branch_turns(row, config.at, task())
+        fit = [turn for turn in turns if not (by_model and _has_replies(row["messages"], turn))]
         if not turns:
-            left_out[f"have no turn for at={config.at}"] += 1
-        elif len(fit) < len(turns):
-            left_out["had a user whom a model played, who cannot be asked again"] += 1
-        where = (part, place, task, row["family"], row["split"], row["universe"])
-        points += [RecordedPoint(row["trajectory_id"], turn, *where) for turn in fit]
-    return points, [f"{count} of {rows} rollouts {why}" for why, count in left_out.items()]
+            return fit, f"have no turn for at={config.at}"
+        replies = "had a user whom a model played, who cannot be asked again"
+        return fit, replies if len(fit) < len(turns) else None
 
-
-def _places(dataset: Dataset) -> Iterator[tuple[int, int, Row]]:
-    """Each row's part, its place in it, and the columns that decide its branches."""
-    cache = RowCache(dataset, COLUMNS)
-    for number, part in enumerate(dataset.parts):
-        for place in range(part.count()):
-            yield number, place, cache.row(number, place)
-
-
-def _turn_places(messages: Sequence[Row]) -> list[int]:
-    return [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    points, notes = find_points(dataset, COLUMNS, config.where, turns_of, "branch")
+    return BranchPlan(points, tasks.samples, seed, dataset, notes)
 
 
 def _has_replies(messages: Sequence[Row], turn: int) -> bool:
     """True if the user has answered before a turn."""
-    places = _turn_places(messages)
+    places = turn_places(messages)
     begun = messages[places[0] : places[turn]] if places else ()
     return any(message["role"] == "user" for message in begun)
 
@@ -206,7 +174,7 @@ def _has_replies(messages: Sequence[Row], turn: int) -> bool:
 def _begun(row: Row, point: RecordedPoint) -> Mapping[str, Any]:
     """The beginning of a parent's row, up to the turn at which it branches."""
     messages, events = row["messages"], row["events"]
-    place = _turn_places(messages)[point.step]
+    place = turn_places(messages)[point.step]
     turns = [index for index, event in enumerate(events) if event["event"] == "completion"]
     lists = {
         name: None if row[name] is None else row[name][: point.step]

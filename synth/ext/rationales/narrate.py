@@ -17,6 +17,7 @@ from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
 from synth.core.rewards.reply.sentences import ReplyFinding
 from synth.core.runner.recorded_calls import again
+from synth.core.runner.recorded_plan import turn_places
 from synth.core.types.events import Usage
 from synth.episode import Episode
 from synth.errors import NarrationRefused
@@ -254,11 +255,6 @@ class _TurnWriter:
         episode.utterances[:], episode.said = utterances, said
         lost = [verdict for verdict in score.verdicts if verdict.score != 1]
         return [ReplyFinding(f"gate {verdict.verifier}", verdict.reason) for verdict in lost]
-
-
-def turn_places(messages: Sequence[Message]) -> list[int]:
-    """The places of the assistant's turns."""
-    return [index for index, message in enumerate(messages) if message["role"] == "assistant"]
 
 
 def parts_wanted(
