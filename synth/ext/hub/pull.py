@@ -27,20 +27,21 @@ def pull(repo: str, directory: Path, revision: str | None = None) -> dict[str, A
     """
     if directory.exists() and any(directory.iterdir()) and not (directory / ".cache").exists():
         raise OperatorError(f"{directory} is not empty; name another directory")
+    snapshot(repo, revision=revision, local_dir=directory, allow_patterns=list(WANTED))
+    return _checked(directory, repo)
+
+
+def snapshot(repo: str, **options: Any) -> Path:
+    """Download a repository; ``options`` go to ``snapshot_download``. Raises OperatorError
+    with what the Hub says.
+    """
     api: Any = HfApi()
     try:
-        api.snapshot_download(
-            repo,
-            repo_type="dataset",
-            revision=revision,
-            local_dir=directory,
-            allow_patterns=list(WANTED),
-        )
+        return Path(api.snapshot_download(repo, repo_type="dataset", **options))
     except (HfHubHTTPError, HFValidationError) as error:
         raise OperatorError(f"the Hub has no {repo} for you: {_line(error)}") from None
     except OSError as error:
         raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {_line(error)}") from None
-    return _checked(directory, repo)
 
 
 def _checked(directory: Path, repo: str) -> dict[str, Any]:

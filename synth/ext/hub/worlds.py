@@ -8,11 +8,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
-from huggingface_hub import HfApi
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
 from envs.world.files import world_files
 from envs.world.loader import World
@@ -26,6 +23,7 @@ from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError
+from synth.ext.hub.pull import snapshot
 from synth.ext.hub.push import push_files
 
 CARD, OWN_README = "README.md", "WORLD.md"
@@ -41,22 +39,11 @@ def fetch(name: str, trust: bool = False) -> Path:
     """
     repo, _, revision = name.partition("@")
     cache = _cache()
-    api: Any = HfApi()
-    try:
-        snapshot = Path(
-            api.snapshot_download(
-                repo, repo_type="dataset", revision=revision or None, cache_dir=cache / "hub"
-            )
-        )
-    except (HfHubHTTPError, HFValidationError) as error:
-        said = " ".join(str(error).split())[:400]
-        raise OperatorError(f"the Hub has no world {repo} for you: {said}") from None
-    except OSError as error:
-        raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
+    fetched = snapshot(repo, revision=revision or None, cache_dir=cache / "hub")
     # A folder for each commit: another process may play the world meanwhile.
-    folder = cache / snapshot.name / repo.rpartition("/")[2]
+    folder = cache / fetched.name / repo.rpartition("/")[2]
     if not folder.is_dir():
-        _unpack(snapshot, folder)
+        _unpack(fetched, folder)
     part = world_part(pack_world(folder))
     if trust:
         remember([part])
@@ -64,12 +51,12 @@ def fetch(name: str, trust: bool = False) -> Path:
     return folder
 
 
-def _unpack(snapshot: Path, folder: Path) -> None:
+def _unpack(fetched: Path, folder: Path) -> None:
     """Write a world's folder, whole or not at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         made = Path(place) / folder.name
-        shutil.copytree(snapshot, made, ignore=shutil.ignore_patterns(".git*"))
+        shutil.copytree(fetched, made, ignore=shutil.ignore_patterns(".git*"))
         (made / CARD).unlink(missing_ok=True)
         if (made / OWN_README).is_file():
             (made / OWN_README).rename(made / CARD)
