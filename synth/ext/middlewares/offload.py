@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,17 +25,15 @@ from synth.middleware import AgentMiddleware, AgentTool, MiddlewareHome, Middlew
 from synth.plugins import extension
 
 MEMORY_BYTES = 64 * 1024 * 1024
-"""Bytes that a worker's store holds in memory before it moves the oldest texts to files."""
-
-_Key = tuple[str, str]
+"""Bytes that a worker's store holds in memory; a text that does not fit goes to a file."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Entry:
-    kept: Kept
+    """A text in memory, or the file that holds it."""
+
     bytes: int
-    text: str | None
-    file: Path | None = None
+    text: str | Path
 
 
 class ToolOutputStore:
@@ -50,7 +47,6 @@ class ToolOutputStore:
         self._folder = folder
         self._room = memory_bytes
         self._rollouts: dict[str, dict[str, _Entry]] = {}
-        self._in_memory: OrderedDict[_Key, _Entry] = OrderedDict()
         self._files = 0
 
     def put(self, rollout_id: str, text: str) -> Kept:
@@ -59,23 +55,21 @@ class ToolOutputStore:
         """
         own = self._rollouts.setdefault(rollout_id, {})
         kept = Kept(f"output_{len(own)}", len(text))
-        entry = _Entry(kept, len(text.encode("utf-8", "surrogatepass")), text)
-        own[kept.output_id] = entry
-        self._in_memory[rollout_id, kept.output_id] = entry
-        self._room -= entry.bytes
-        while self._room < 0:
-            self._spill()
+        data = text.encode("utf-8", "surrogatepass")
+        if len(data) <= self._room:
+            own[kept.output_id] = _Entry(len(data), text)
+            self._room -= len(data)
+        else:
+            own[kept.output_id] = _Entry(0, self._written(data))
         return kept
 
     def get(self, rollout_id: str, output_id: str) -> str | None:
         """Return the whole text; None if this rollout has no such output."""
         entry = self._rollouts.get(rollout_id, {}).get(output_id)
-        if entry is None:
-            return None
-        if entry.text is None:
-            assert entry.file is not None
-            return entry.file.read_bytes().decode("utf-8", "surrogatepass")
-        return entry.text
+        text = None if entry is None else entry.text
+        return (
+            text.read_bytes().decode("utf-8", "surrogatepass") if isinstance(text, Path) else text
+        )
 
     def ids(self, rollout_id: str) -> list[str]:
         """Return the ids of this rollout's outputs, in order."""
@@ -83,27 +77,22 @@ class ToolOutputStore:
 
     def drop(self, rollout_id: str) -> None:
         """Delete all outputs of a rollout, its files included."""
-        for output_id, entry in self._rollouts.pop(rollout_id, {}).items():
-            if self._in_memory.pop((rollout_id, output_id), None) is not None:
-                self._room += entry.bytes
-            if entry.file is not None:
-                entry.file.unlink(missing_ok=True)
+        for entry in self._rollouts.pop(rollout_id, {}).values():
+            self._room += entry.bytes
+            if isinstance(entry.text, Path):
+                entry.text.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Delete everything. Safe to call twice."""
         for rollout_id in list(self._rollouts):
             self.drop(rollout_id)
 
-    def _spill(self) -> None:
-        """Move the oldest text out of memory."""
-        _, entry = self._in_memory.popitem(last=False)
-        assert entry.text is not None
+    def _written(self, data: bytes) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._files += 1
-        entry.file = self._folder / f"{self._files}.txt"
-        entry.file.write_bytes(entry.text.encode("utf-8", "surrogatepass"))
-        entry.text = None
-        self._room += entry.bytes
+        file = self._folder / f"{self._files}.txt"
+        file.write_bytes(data)
+        return file
 
 
 MAX_PATTERN = 300

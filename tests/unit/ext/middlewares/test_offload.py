@@ -166,7 +166,7 @@ async def test_errors_are_never_put_aside(store: ToolOutputStore):
     assert "x" * 500 in shown(run)[0]
 
 
-def test_the_store_moves_the_oldest_to_files_and_removes_them(tmp_path: Path):
+def test_the_store_writes_what_does_not_fit_to_files_and_removes_them(tmp_path: Path):
     """Texts come back to the letter, surrogates included; nothing is left when rollouts end."""
     store = ToolOutputStore(tmp_path / "outputs", memory_bytes=1_000)
     texts = ["a" * 600, "é\ud800\x00" * 200, "c" * 5_000]
