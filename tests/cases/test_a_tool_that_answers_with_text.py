@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from synth.core.tasks.yaml.saves import read_result, saved_values
+from synth.core.foundation.json_leaves import parsed
+from synth.core.tasks.yaml.saves import saved_values
 from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import check_world
@@ -72,5 +73,5 @@ def test_a_path_into_a_text_is_told_the_way_out(tmp_path: Path):
 
 @pytest.mark.parametrize("content", ["Ask by number.", "", "{", "[1", "NaN pages"])
 def test_any_text_is_a_result(content: str):
-    assert read_result(content) == content
-    assert saved_values({"all": "$"}, read_result(content), {}) == {"all": content}
+    assert parsed(content) == content
+    assert saved_values({"all": "$"}, parsed(content), {}) == {"all": content}

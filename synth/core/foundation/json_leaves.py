@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
+
+
+def parsed(text: Any) -> Any:
+    """The value of a JSON text; any other text or value as it is."""
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def leaves(value: Any) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from envs.json_text import canonical
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, ToolCall, ToolOutcome, ToolResult
+from synth.core.foundation.json_leaves import parsed
 from synth.core.types.renaming import Renaming
 
 Values = Mapping[str, Mapping[str, str]]
@@ -114,10 +115,7 @@ class Translator:
         shown = self.renaming.tools.get(call.name)
         if shown is None:
             return call
-        try:
-            arguments: Any = json.loads(call.arguments)
-        except ValueError:
-            return replace(call, name=shown)
+        arguments = parsed(call.arguments)
         if not isinstance(arguments, dict):
             return replace(call, name=shown)
         return ToolCall.of(shown, self.show_arguments(cast("dict[str, Any]", arguments)), call.id)

@@ -17,7 +17,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.consent import Consent
-from synth.core.runner.run_files import TASKS_FILE, recorded_world
+from synth.core.runner.run_files import TASKS_FILE, recorded_config, recorded_world
 from synth.errors import OperatorError
 from synth.task import Job, Task
 from synth.transform import Block

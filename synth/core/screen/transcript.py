@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import parsed
 from synth.core.screen.screen import Screen, cell, json_line, laid_out, reason_of, safe_line
 
 
@@ -53,10 +53,7 @@ def _error_category(result: object) -> str | None:
     if isinstance(result, str):
         if '"error"' not in result:
             return None
-        try:
-            result = json.loads(result)
-        except ValueError:
-            return None
+        result = parsed(result)
     if not isinstance(result, dict):
         return None
     fields = cast("dict[str, object]", result)
@@ -208,11 +205,7 @@ def _tool_content(screen: Screen, content: str) -> None:
     """Print a result: JSON that is too long for a line is laid out, everything else is printed
     unchanged.
     """
-    value: object
-    try:
-        value = json.loads(content)
-    except ValueError:
-        value = None
+    value = parsed(content)
     if isinstance(value, (dict, list)) and len(content) > _line_width(screen, 2):
         _value(screen, cast("object", value), indent=2)
     else:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envs.types import ToolOutcome
-from synth.core.tasks.yaml.saves import read_result
+from synth.core.foundation.json_leaves import parsed
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import BranchStep, CallStep, LoopStep, Step, SubmitStep, every_step
 from synth.core.validation.prove import GoldRun
@@ -165,7 +165,7 @@ class _Walk:
             alive = not played or value not in EMPTY
             fault = f"`save` {name} is empty"
             if played:
-                content = _shown(read_result(played[0].result.content()))
+                content = _shown(parsed(played[0].result.content()))
                 fault = (
                     f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
                 )

@@ -18,12 +18,12 @@ from envs.types import Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.agent.rollout_result import AgentLimits, AgentRun
+from synth.core.foundation.json_leaves import parsed
 from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError, ScriptedModel
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.requests import evidence_of_requests
 from synth.core.rewards.state.alternatives import try_end
 from synth.core.tasks.parts import Reading, joined_gold, joined_reply, without_repeats
-from synth.core.tasks.yaml.saves import read_result
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
@@ -285,7 +285,7 @@ def _reads(gold: GoldRun, readers: Collection[str]) -> Mapping[int, Reading]:
     """What each step read that was played once, by its ``id``."""
     times = Counter(map(id, gold.steps))
     return {
-        id(step): (step.tool, outcome.arguments or {}, read_result(outcome.content))
+        id(step): (step.tool, outcome.arguments or {}, parsed(outcome.content))
         for outcome, step in zip(gold.run.outcomes, gold.steps, strict=True)
         if step.tool in readers and step.fails is None and times[id(step)] == 1
     }

@@ -16,6 +16,7 @@ from envs.sandboxes.base import Template
 from envs.tools.toolbox import Toolbox
 from envs.types import RowChange, ToolCall, ToolOutcome, ToolResult
 from envs.world.loader import World
+from synth.core.foundation.json_leaves import named_values
 from synth.core.tasks.yaml.step_templates import AskTemplate, SayTemplate, StepTemplate
 from synth.core.tasks.yaml.user import ConsentText
 from synth.core.types.steps import CallStep, FollowUpStep, InstructStep
@@ -33,7 +34,6 @@ from synth.ext.action_lists.values import (
     said_days,
     said_values,
     same_value,
-    wanted_leaves,
 )
 from synth.ext.action_lists.wording import consent, plain, proposal, report, wants_identity
 from synth.task import Task
@@ -201,7 +201,7 @@ class GoldMaker:
     def _check_named(self) -> None:
         """Raise Refused if the user names something that a read finds and no call is about."""
         steps = [step for step in self._progress.steps if isinstance(step, CallStep | InstructStep)]
-        meant = [str(value) for step in steps for _, value in wanted_leaves(step.arguments)]
+        meant = [str(value) for step in steps for _, value in named_values(step.arguments)]
         about = flat("\n".join([*meant, *self.entry.outputs]))
         for named in self._named:
             reads = () if appears_in(named.value, about) else self._search.reads_of([named])
@@ -367,7 +367,7 @@ class GoldMaker:
     def _finish(self) -> None:
         """Add the expected outputs and the last words."""
         progress, entry = self._progress, self.entry
-        acted_on = [value for call in entry.calls for _, value in wanted_leaves(call.arguments)]
+        acted_on = [value for call in entry.calls for _, value in named_values(call.arguments)]
         for output in entry.outputs:
             if supported(output, progress.results, acted_on, progress.changes):
                 continue
@@ -425,7 +425,7 @@ def later_calls(calls: Sequence[ExpectedCall], script: Script) -> list[int]:
                 _is_telling(value)
                 and appears_in(value, sentence)
                 and not appears_in(value, earlier)
-                for _, value in wanted_leaves(call.arguments)
+                for _, value in named_values(call.arguments)
             )
         ]
         out.append(holders[0] if holders else 0)
@@ -450,7 +450,7 @@ def topic_words(calls: Sequence[ExpectedCall], text: str) -> list[str]:
         dict.fromkeys(
             plain(name)
             for call in calls
-            for name, value in wanted_leaves(call.arguments)
+            for name, value in named_values(call.arguments)
             if _is_telling(value) and appears_in(value, flattened)
         )
     )

@@ -13,12 +13,12 @@ from envs.errors import ExecutorError
 from envs.tools.tool import Tool
 from envs.types import ToolCall
 from synth.core.foundation.hashing import canonical
+from synth.core.foundation.json_leaves import named_values
 from synth.ext.action_lists.values import (
     KnownValue,
     ValuePool,
     result_values,
     same_value,
-    wanted_leaves,
 )
 
 DEPTH = 3
@@ -114,7 +114,7 @@ class Search:
             return None
         if not result.ok:
             return None
-        given = [value for _, value in wanted_leaves(arguments)]
+        given = [value for _, value in named_values(arguments)]
         found = list(result_values(result.payload()))
         new = any(not any(_equal(value.value, own) for own in given) for value in found)
         return found if new else None

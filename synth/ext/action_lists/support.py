@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from envs.types import RowChange
+from synth.core.foundation.json_leaves import parsed
 from synth.core.validation.argument_provenance import appears_in, flat, leaves
 from synth.ext.action_lists.values import same_value
 
@@ -65,10 +66,7 @@ def _groups(results: Sequence[Any]) -> Iterator[list[Any]]:
 
 def _lists(value: Any) -> Iterator[list[Any]]:
     if isinstance(value, str) and value[:1] in {"{", "["}:
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return
+        value = parsed(value)
     if isinstance(value, Mapping):
         value = list(cast("Mapping[str, Any]", value).values())
         if value and all(isinstance(item, Mapping) for item in cast("list[Any]", value)):

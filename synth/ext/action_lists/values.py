@@ -4,12 +4,12 @@ be.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import parsed
 from synth.core.language.values import values_in
 
 _TOKEN = re.compile(
@@ -97,12 +97,8 @@ def _named_leaves(value: Any, key: str) -> Iterator[tuple[str, Any]]:
         for inner in cast("list[Any]", value):
             yield from _named_leaves(inner, key)
     elif isinstance(value, str) and value[:1] in {"{", "["}:
-        try:
-            inner = json.loads(value)
-        except ValueError:
-            yield key, value
-        else:
-            yield from _named_leaves(inner, key)
+        inner = parsed(value)
+        yield from [(key, value)] if isinstance(inner, str) else _named_leaves(inner, key)
     else:
         yield key, value
 
@@ -204,20 +200,3 @@ def _as(kind: Any, value: Any) -> Any:
             return int(number)
         return number if kind == "number" else None
     return str(value) if isinstance(value, (str, int, float)) else None
-
-
-def wanted_leaves(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The scalars in arguments, each with the name of its parameter."""
-    for name, value in arguments.items():
-        yield from _scalars(name, value)
-
-
-def _scalars(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, Any]", value).items():
-            yield from _scalars(key, inner)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for inner in cast("Sequence[Any]", value):
-            yield from _scalars(name, inner)
-    else:
-        yield name, value

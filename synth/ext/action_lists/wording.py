@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import named_values
 from synth.core.tasks.yaml.step_templates import ConfirmTemplate
 from synth.core.tasks.yaml.user import ConsentText
 from synth.core.validation.argument_provenance import appears_in
-from synth.ext.action_lists.values import wanted_leaves
 
 _SAME_ACT = (
     ("cancel", "call off"),
@@ -97,7 +97,7 @@ def _act(tool: str) -> str:
 def _values(arguments: Mapping[str, Any]) -> Sequence[tuple[str, Any]]:
     found = [
         (name, value)
-        for name, value in wanted_leaves(arguments)
+        for name, value in named_values(arguments)
         if value is not None and not isinstance(value, bool)
     ]
     return list(dict.fromkeys(found))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from synth.core.foundation.hashing import canonical, derive_seed
+from synth.core.foundation.json_leaves import parsed
 from synth.core.models.recap import read_request, without_recap
 from synth.core.models.replay.model import ReplayedConversation
 from synth.core.models.replay.records import Record, record_of
 from synth.core.models.scripted.expert import ScriptedModel
+from synth.core.runner.recorded_plan import turn_places
 from synth.core.types.events import Usage
 from synth.errors import ModelRefusedRequest, TaskError
 from synth.model import Completion, Conversation, Model, OnDelta
@@ -102,10 +103,7 @@ class _BranchedConversation(ReplayedConversation):
 
 async def _agrees(expert: Conversation, record: Record) -> bool:
     """True if the expert, asked turn by turn, acts as the record does."""
-    places = [
-        index for index, message in enumerate(record.messages) if message["role"] == "assistant"
-    ]
-    for place, recorded in zip(places, record.completions, strict=True):
+    for place, recorded in zip(turn_places(record.messages), record.completions, strict=True):
         try:
             own = await expert.complete(record.messages[:place])
         except TaskError:
@@ -119,11 +117,4 @@ def _act(completion: Completion) -> str:
     """The calls of a turn, or its words where it makes none."""
     if not completion.tool_calls:
         return completion.content
-    return canonical([[call.name, _read(call.arguments)] for call in completion.tool_calls])
-
-
-def _read(arguments: str) -> object:
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
+    return canonical([[call.name, parsed(call.arguments)] for call in completion.tool_calls])

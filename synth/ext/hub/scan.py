@@ -21,6 +21,7 @@ from envs.quoting import quoted
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.texts import stored_texts
 from synth.core.foundation.credentials import known_secrets, looks_secret
+from synth.core.foundation.json_leaves import named_values, parsed
 from synth.core.foundation.scrubber import Scrubber
 from synth.core.personal.formats import personal_values
 from synth.ext.hub.facts import RunFacts
@@ -177,30 +178,14 @@ def _field(data: object, value: str) -> str:
 def _data_of(message: Mapping[str, Any]) -> object:
     """The result of a tool, or the arguments of calls; None for words."""
     if message["role"] == "tool":
-        return _json(message.get("content"))
+        return parsed(message.get("content"))
     calls: Sequence[Any] = message.get("tool_calls") or ()
-    return [_json(call.get("function", call).get("arguments")) for call in calls]
+    return [parsed(call.get("function", call).get("arguments")) for call in calls]
 
 
-def _json(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:  # a text is its own value
-        return value
-
-
-def _leaves(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(value: object) -> Iterator[tuple[str, str]]:
     """The texts in some data, each with the name of its field."""
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[Any, Any]", value).items():
-            yield from _leaves(inner, str(key))
-    elif isinstance(value, list | tuple):
-        for inner in cast("Sequence[Any]", value):
-            yield from _leaves(inner, name)
-    elif isinstance(value, str):
-        yield name, value
+    return ((name, text) for name, text in named_values(value) if isinstance(text, str))
 
 
 def _is_given(number: int, message: Mapping[str, Any]) -> bool:

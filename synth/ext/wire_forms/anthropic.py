@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import parsed
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.openai.reply import NotACompletionError
@@ -114,10 +115,7 @@ def _blocks(message: Mapping[str, Any]) -> list[Object]:
 
 def _object(arguments: str) -> Object:
     """Arguments as the object that the endpoint wants; those that are none, under ``arguments``."""
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        value = arguments
+    value = parsed(arguments)
     return cast("Object", value) if isinstance(value, dict) else {"arguments": value}
 
 

@@ -19,6 +19,7 @@ from typing import cast
 
 from envs.sql_errors import tells_of_transient
 from envs.types import ErrorCategory, ToolCall
+from synth.core.foundation.json_leaves import parsed
 from synth.core.models.recap import (
     READ,
     kept_in,
@@ -30,7 +31,7 @@ from synth.core.models.recap import (
 from synth.core.models.scripted.notes import Notes, read_notes, remembered
 from synth.core.renaming.opening import translator_for
 from synth.core.tasks.yaml.conditions import all_hold
-from synth.core.tasks.yaml.saves import read_result, saved_values
+from synth.core.tasks.yaml.saves import saved_values
 from synth.core.tasks.yaml.template import fill, rounded
 from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.reply import Act
@@ -372,7 +373,7 @@ class ExpertConversation(Conversation):
 
     def _result(self, content: str) -> object:
         """The value of a result, by the world's own names."""
-        value = read_result(content)
+        value = parsed(content)
         return value if self._renaming is None else self._renaming.own_output(value)
 
     def _stuck(self, message: str) -> GoldStuckError:

@@ -104,14 +104,6 @@ Save = str | Mapping[str, object]
 """A compiled value of ``save``."""
 
 
-def read_result(content: str) -> object:
-    """The value of a tool's result: its JSON, or the text itself of a plain text."""
-    try:
-        return json.loads(content)
-    except ValueError:
-        return content
-
-
 def fill_save(save: Save, key: str, names: Mapping[str, object]) -> Save:
     """Put values in the place of slots (``key`` is ``$slot``) or saved names (``$``)."""
     if isinstance(save, str) or "$path" in save:

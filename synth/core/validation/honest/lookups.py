@@ -11,8 +11,9 @@ from typing import Any, cast
 from envs.errors import EnvsError
 from envs.tools.sql import BUILTIN
 from envs.tools.tool import Tool
+from synth.core.foundation.json_leaves import parsed
 from synth.core.rewards.process_gates import ReadBefore, tool_of
-from synth.core.tasks.yaml.saves import read_result, saved_values
+from synth.core.tasks.yaml.saves import saved_values
 from synth.core.types.steps import CallStep, Step
 from synth.core.validation.argument_provenance import appears_in, flat
 from synth.core.validation.honest.base import HonestAgent, ProvedTask
@@ -70,7 +71,7 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
                 continue  # a tool that breaks on this call is another check's finding
             if not outcome.result.ok:
                 continue
-            result = read_result(outcome.result.content())
+            result = parsed(outcome.result.content())
             paths = {name: _path_to(value, result) for name, value in wanted.items()}
             if paths and all(path is not None for path in paths.values()):
                 save = {name: path for name, path in paths.items() if path is not None}
@@ -81,7 +82,7 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
 def _saved(step: CallStep, call: CallRecord) -> Mapping[str, object]:
     """The values that a step saves from its result."""
     content = "null" if call.result is None else call.result.content()
-    return saved_values(step.save, read_result(content), {})
+    return saved_values(step.save, parsed(content), {})
 
 
 def _candidates(proved: ProvedTask, call: CallRecord) -> Iterator[tuple[str, Mapping[str, object]]]:

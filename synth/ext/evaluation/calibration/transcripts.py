@@ -19,6 +19,7 @@ from typing import Any, cast
 from envs.types import ToolResult
 from envs.unreadable import unreadable
 from synth.core.foundation.hashing import digest
+from synth.core.foundation.json_leaves import parsed
 from synth.core.types.reply import Fact, GoldReply
 from synth.errors import OperatorError
 from synth.rewards import CallRecord, Evidence, TurnRecord, Utterance
@@ -196,11 +197,11 @@ class _Conversation:
 
     def _result(self, message: Raw, content: str) -> None:
         failed = bool(message.get("error")) or content.startswith("Error")
-        try:
-            output = json.loads(content)
-        except ValueError:
-            output = content
-        result = ToolResult(output) if not failed else ToolResult.failure(content, category="error")
+        result = (
+            ToolResult(parsed(content))
+            if not failed
+            else ToolResult.failure(content, category="error")
+        )
         key = str(message.get("tool_call_id") or message.get("id") or "")
         if key in self.open:
             index = self.open[key]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import parsed
 from synth.errors import OperatorError
 from synth.ext.exporters.base import Message, prompt_part
 from synth.ext.exporters.rendering.chat_template import ChatTemplate
@@ -107,10 +108,7 @@ def _call(found: Any) -> Iterator[Call]:
 
 def _typed(value: str, kind: Any) -> Any:
     """Return a value that a template writes without quotes, by the type that the tool declares."""
-    try:
-        return value if kind == "string" else json.loads(value)
-    except ValueError:
-        return value
+    return value if kind == "string" else parsed(value)
 
 
 def _decoded(text: str, start: int) -> Any:
@@ -150,7 +148,7 @@ class RenderGate:
                 f" template that renders tools: a file, or one of {', '.join(WITH_TOOLS)}"
             )
         made = [
-            (call["function"]["name"], _object(call["function"]["arguments"]))
+            (call["function"]["name"], parsed(call["function"]["arguments"]))
             for message in messages
             for call in message.get("tool_calls") or ()
         ]
@@ -235,14 +233,6 @@ def _shared(left: str, right: str) -> int:
     pairs = zip(left, right, strict=False)
     differing = (index for index, (one, other) in enumerate(pairs) if one != other)
     return next(differing, min(len(left), len(right)))
-
-
-def _object(arguments: Any) -> Any:
-    """Return arguments as an object, also where a record holds them as JSON text."""
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return arguments
 
 
 def _types(tools: Sequence[Any]) -> Types:
