@@ -71,7 +71,7 @@ class Lexis:
             return None
         kind, end = str(found.lastgroup), found.end()
         if kind == "nested":
-            kind, end = "comment", _end_of_nested(text, end)
+            kind, end = "comment", end_of_nested(text, end)
         elif kind == "dollar":
             close = text.find(found.group(), end)
             kind, end = "string", len(text) if close < 0 else close + len(found.group())
@@ -118,7 +118,8 @@ def rewrite_code(text: str, lexis: Lexis, change: Callable[[str], str]) -> str:
     return "".join(parts)
 
 
-def _end_of_nested(text: str, pos: int) -> int:
+def end_of_nested(text: str, pos: int) -> int:
+    """The end of a comment whose ``/*`` is just before ``pos``: comments in it nest."""
     depth = 1
     for edge in _BLOCK_EDGE.finditer(text, pos):
         depth += 1 if edge.group() == "/*" else -1

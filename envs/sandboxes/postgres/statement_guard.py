@@ -12,6 +12,8 @@ import re
 import psycopg
 from psycopg import errors
 
+from envs.scripts.lexis import end_of_nested
+
 _ROWS = frozenset({
     "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW",
     "CALL",
@@ -46,7 +48,6 @@ _OPERATORS = re.compile(rf"[-+*/<>=~!@#%^&|`?]{{{MAX_RUN + 1}}}")
 _XMLTABLE = re.compile(r"\bXMLTABLE\b", re.IGNORECASE)
 """A clause and no function, so that nothing can bound the time of its path, which heeds no timeout.
 """
-_COMMENT_MARK = re.compile(r"/\*|\*/")
 _WORD = re.compile(r"[A-Za-z_\u0080-\U0010ffff][\w$\u0080-\U0010ffff]*")
 
 
@@ -81,18 +82,9 @@ def _start(sql: str) -> int:
         if blank is not None:
             position = blank.end()
         elif sql.startswith("/*", position):
-            position = _comment_end(sql, position)
+            position = end_of_nested(sql, position + 2)
         elif sql[position] in "(;":
             position += 1
         else:
             break
     return position
-
-
-def _comment_end(sql: str, start: int) -> int:
-    depth = 0
-    for mark in _COMMENT_MARK.finditer(sql, start):
-        depth += 1 if mark.group() == "/*" else -1
-        if depth == 0:
-            return mark.end()
-    return len(sql)
