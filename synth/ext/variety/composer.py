@@ -241,10 +241,10 @@ class Composer:
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
                 place = self._partner(name, known if follows else partners[name], chance)
                 part = self.pool.task(name, place, self.seed)
-                other = draw < DRAWS // 2 and notes != grammar().is_note(part.prompt)
                 own, asks = _named(part), self._only_asks(part)
                 barred = taken if follows else taken | asked
-                if other or not (self._is_due(name, place, draw) and barred.isdisjoint(own)):
+                apt = draw >= DRAWS // 2 or self._is_apt(name, place, notes=notes)
+                if not (apt and barred.isdisjoint(own)):
                     continue
                 if (asks and _is_answered(part, made)) or (follows and contradicts(part, parts)):
                     continue
@@ -254,12 +254,15 @@ class Composer:
                 yield name, place
                 break
 
-    def _is_due(self, family: str, place: int, draw: int) -> bool:
-        """True unless the request was made more often than its family's on average; in the end any
-        is due.
+    def _is_apt(self, family: str, place: int, *, notes: bool) -> bool:
+        """True for a request in the manner of the first, made no more often than its family's are
+        on average.
         """
         often = self.made[family, place] * self.capacities[family] > self.made[family]
-        return draw >= DRAWS // 2 or not often
+        return (
+            not often
+            and grammar().is_note(self.pool.task(family, place, self.seed).prompt) == notes
+        )
 
     def _only_asks(self, task: Task) -> bool:
         """True for a request that never comes to a change, whatever the data turn out to be."""
