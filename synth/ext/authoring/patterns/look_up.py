@@ -194,7 +194,7 @@ def _about_end(
     """Questions for the end of a path, and the reply: the name of what the row refers to, or a fact
     about it, for which the row stands first.
     """
-    first, *others = (link.words for link in links)
+    first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
     it = f"the {first} of {row.words}" if named and not others else f"its {first}"
     for words in others:
@@ -203,11 +203,20 @@ def _about_end(
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
-        reply = f"{it[:1].upper()}{it[1:]} is {' '.join(f'{{{name}}}' for name in saved)}."
+        end_of = f"The {others[-1]}" if others else f"{it[:1].upper()}{it[1:]}"
+        reply = f"{end_of} is {' '.join(f'{{{name}}}' for name in saved)}."
     if named and not others:
         return says, reply
     says = [f"For {row.words}, {text[:1].lower()}{text[1:]}" for text in says]
     return says, f"For {row.words}, {reply[:1].lower()}{reply[1:]}"
+
+
+def _said_links(row: Named, links: Sequence[Link]) -> list[str]:
+    """The words for the links of a path. The first of three goes without saying: "the tax of its
+    product" of an order line with an offer, unless the line has a product beside it.
+    """
+    words, own = [link.words for link in links], {link.words for link in row.table.links}
+    return words[1:] if len(words) > 2 and words[1] not in own else words
 
 
 def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
