@@ -110,7 +110,8 @@ class Toolsets(TaskTransform):
         about = [one for step in reads for one in named_values(dict(step.arguments))]
         known = {*task.slots.values()}
         things = named_in((one for _, one in about if one in known), task.prompt)
-        if things and " and " not in things:
+        things = "" if " and " in things else things  # two values may be one name: Ray Barton
+        if things:
             acts = re.sub(r"\b(an?|the) ", "the ", acts)
         said = [dice.choice(CANNOT).format(act=acts)]
         if names[0] not in self._writers:
