@@ -173,8 +173,12 @@ class UserConversation(ABC):
         return await self.reply(text)
 
     async def observe(self, results: Sequence[ToolResult]) -> UserTurn:
-        """Go on after the calls of a turn, whose results these are, in order."""
-        raise NotImplementedError(f"{type(self).__name__} makes calls and observes no results")
+        """Go on after the calls of a turn, whose results these are, in order.
+
+        A conversation whose turns have ``calls`` without words needs it; raises NotImplementedError
+        otherwise.
+        """
+        raise NotImplementedError(f"{type(self).__name__} makes calls, so it needs `observe`")
 
 
 class User(ABC):

@@ -158,7 +158,7 @@ async def test_a_user_that_calls_has_to_observe_and_to_come_to_an_end(
     world: World, template: Template, roam: Task
 ):
     blind = Episode(roam, world, template, user=_Caller(ON))
-    with blind, pytest.raises(NotImplementedError, match="observes no results"):
+    with blind, pytest.raises(NotImplementedError, match="needs `observe`"):
         await blind.say("Hello")
     bad = ToolCall.of("allow_roaming", {"line_id": 11})
     with Episode(roam, world, template, user=_Caller(ON, bad, repeats=False)) as episode:

@@ -217,7 +217,7 @@ COLUMNS: Final[tuple[Col, ...]] = (
 )
 
 REVIEWED: Final = ("review", "review_note")
-"""Words of people on a row: no shard holds it, and a file beside them does."""
+"""The columns of reviews by people: a file beside the shards holds them, and no shard."""
 
 BY_NAME: Final = {col.name: col for col in COLUMNS}
 VOLATILE: Final = tuple(col.name for col in COLUMNS if col.volatile)

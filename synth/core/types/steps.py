@@ -177,7 +177,7 @@ class InstructStep(GoldStep):
         """Words for it: 'Please do this on your side: set mode, mode "4G". Tell me ...'."""
         given = self.arguments.items()
         values = [f"{name} {json.dumps(one, ensure_ascii=False)}" for name, one in given]
-        act = ", ".join([self.tool, *values])
+        act = ", ".join([self.tool.replace("_", " "), *values])
         return f"Please do this on your side: {act}. Tell me what you see."
 
 

@@ -46,7 +46,7 @@ arguments:
   PATH                the world's folder, which must not exist
 options:
   --rows N            about so many rows, all references kept (default: 10,000 of a live database);
-                      made up where a script has few
+                      up to 30 of each table even if that is more; made up where there are few
   --tables A,B        only these tables and those that they refer to
   --schema A,B        the schemata of a server to read (default: the connection's own)
   --about TABLE       families and tools only for this table and those next to it
