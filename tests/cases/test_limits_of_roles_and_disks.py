@@ -18,6 +18,7 @@ import sqlalchemy
 
 from envs.connection import open_engine, parse_url
 from envs.sandboxes.base import DatabaseTarget, find_engine
+from envs.sandboxes.postgres.sandbox import PostgresTemplate
 from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.server.admin_session import MANY_DROPS
 from envs.types import Pins, StateDiff
@@ -27,7 +28,7 @@ from tests.live_schema import empty_database
 from tests.servers import server
 
 ROLE = "limited_by_a_case"
-LIMITS = ("statement_timeout = '1ms'", "lock_timeout = '1ms'")
+LIMITS = ("statement_timeout = '400ms'", "lock_timeout = '400ms'")
 
 
 @pytest.fixture
@@ -49,8 +50,11 @@ def test_a_template_is_built_and_used(limited: sqlalchemy.URL):
 
     address = limited.render_as_string(hide_password=False)
     built = find_engine("postgresql").build(load, DatabaseTarget(address))
+    assert isinstance(built, PostgresTemplate)
     with closing(built) as template, closing(template.open(Pins(seed=1))) as sandbox:
         assert sandbox.diff() == StateDiff()
+        with template.server.connect() as admin:
+            admin.execute("SELECT pg_sleep(0.6)")
 
 
 def test_the_removal_of_many_databases_is_announced(caplog: pytest.LogCaptureFixture):

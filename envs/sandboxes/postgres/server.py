@@ -157,7 +157,11 @@ class PostgresServer(AdminSession):
         def connect() -> psycopg.Connection[Any]:
             try:
                 connection = connect_postgres(psycopg, **args, autocommit=True)
-                connection.execute("; ".join(f"SET {setting}" for setting in POSTGRES).encode())
+                try:
+                    connection.execute("; ".join(f"SET {setting}" for setting in POSTGRES).encode())
+                except psycopg.Error:
+                    connection.close()
+                    raise
                 return connection
             except psycopg.Error as error:
                 if any(words in str(error) for words in _NO_ROOM):
