@@ -493,7 +493,7 @@ def _between(marks: Sequence[float], random: Random) -> float:
     return marks[low] + (min(round(more), gap) if isinstance(gap, int) else more)
 
 
-_TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+_TWICE = re.compile(r"\b(\w+)[ -]\1\b", re.IGNORECASE)
 """A word that stands twice."""
 
 EPOCH = dt.datetime.fromisoformat("1970-01-01")

@@ -380,7 +380,7 @@ class _Learner:
         when, own = _when(values), [row[column] for row in self.rows]
         found = {path: dates for path, dates in self._earlier(column) if _precede(dates, own)}
         gaps = [
-            _seconds(value) - max(map(_seconds, earlier))
+            min(_gap(one, value) for one in earlier)
             for value, *dates in zip(own, *found.values(), strict=True)
             if value is not None and (earlier := [one for one in dates if one is not None])
         ]
@@ -480,9 +480,15 @@ def _marks(values: Sequence[Value]) -> list[Value]:
 def _precede(dates: Sequence[Any], others: Sequence[Any]) -> bool:
     """True for dates of which none is after its row's other one, and not all are long before."""
     pairs = [(a, b) for a, b in zip(dates, others, strict=True) if None not in (a, b)]
-    gaps = [_seconds(b) - _seconds(a) for a, b in pairs]
+    gaps = [_gap(a, b) for a, b in pairs]
     seconds = [_seconds(b) for _, b in pairs]
     return any(gaps) and 0 <= min(gaps) <= max(seconds) - min(seconds)
+
+
+def _gap(early: object, late: object) -> float:
+    """The seconds between two dates; between a moment and a day, those of whole days."""
+    is_day = len(str(late)) == 10
+    return _seconds(late) - _seconds(str(early)[:10] if is_day else early)
 
 
 def _seconds(text: object) -> float:

@@ -166,16 +166,24 @@ def _form(text: str) -> str:
 
 
 def _blend(texts: Sequence[str], longest: int | None) -> Blend:
-    """Texts cut in two between words, or inside single words."""
+    """Texts cut in two between words; inside words only where all are single words."""
     kept = list(dict.fromkeys(texts))
     kept = kept[:: max(1, len(kept) // MOST)][:MOST]
-    pairs = [_cut(text) for text in kept]
+    single = not any(_BETWEEN.search(text) for text in kept)
+    pairs = [_cut(text, single=single) for text in kept]
     return Blend([head for head, _ in pairs], [tail for _, tail in pairs], longest)
 
 
-def _cut(text: str) -> tuple[str, str]:
-    """A text in two parts: before the blank next to its middle, or in the middle of its word."""
+def _cut(text: str, *, single: bool) -> tuple[str, str]:
+    """A text in two parts: before the blank or hyphen next to its middle; of one without any, its
+    halves if it is ``single``, else the whole and nothing.
+    """
     middle = len(text) // 2
-    blanks = [i for i, c in enumerate(text) if c == " " and 0 < i < len(text) - 1]
-    at = min(blanks, key=lambda i: abs(i - middle)) if blanks else (len(text) + 1) // 2
+    places = [found.start() for found in _BETWEEN.finditer(text)]
+    whole = (len(text) + 1) // 2 if single else len(text)
+    at = min(places, key=lambda i: abs(i - middle)) if places else whole
     return text[:at], text[at:]
+
+
+_BETWEEN = re.compile(r"(?<=.)[ -](?=.)")
+"""What stands between two words of a text."""

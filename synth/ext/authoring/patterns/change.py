@@ -69,6 +69,18 @@ def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str
     return expression, [], [f"{old} IS NOT NULL", *limits]
 
 
+def wishes(column: ColumnShape, words: str) -> list[str]:
+    """Requests to change a column: to move on to another state, or to correct a wrong number."""
+    old, new, are = column.shown("old_value"), column.shown("new_value"), be(column.words)
+    if column.is_choice:
+        return [f"Please set {words} to {new}.", f"{words} should be set to {new}."]
+    return [
+        f"Please correct {words} from {old} to {new}.",
+        f"{words} {are} entered as {old}, but should be {new}. Can you correct that?",
+        f"There is a mistake in {words}: we have {old}, but {new} is right.",
+    ]
+
+
 def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
@@ -95,16 +107,17 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
                 }
             },
         }
-    wanted = f"set to {new}" if column.is_choice else f"{new} from now on"
     return family(
         "consent" if asks else "change",
         f"{noun.one}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
-        row.ground([f"{value} AS new_value"], where, joins, [value] if joins else ()),
-        [
-            f"Please set {words} to {new}.",
-            f"{words} should be {wanted}.",
-        ],
+        row.ground(
+            [f"{row.col(column.name)} AS old_value", f"{value} AS new_value"],
+            where,
+            joins,
+            [value] if joins else (),
+        ),
+        wishes(column, words),
         [
             *steps,
             row.update({column.parameter: "{new_value}"}),
@@ -201,7 +214,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
 
 
 def conditional(sketch: Sketch) -> Iterator[Draft]:
-    """Change a number only if it is below a figure that the user names."""
+    """Raise a number to the least that the user names, if it is below."""
     found = (
         _conditional(sketch, row, column)
         for row, column in columns_to_change(sketch, consent=False)
@@ -214,43 +227,40 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     numbers = sorted(value for value in column.seen if isinstance(value, int | float))
     if len(numbers) < 4:
         return None
-    top = numbers[-1]
-    room = 5 if column.high is None or top + 10 <= column.high else 0
-    limits = sorted({numbers[len(numbers) * part // 4] for part in (1, 2, 3)} - {numbers[0], top})
+    parts = {numbers[len(numbers) * part // 4] for part in (1, 2, 3)}
+    limits = sorted(parts - {numbers[0], numbers[-1]})
     if not limits:
         return None
     figures = " UNION ALL ".join(
-        f"SELECT {rank} AS place, {limit} AS bound, {top + room * rank} AS wanted"
-        for rank, limit in enumerate(limits)
+        f"SELECT {rank} AS place, {limit} AS bound" for rank, limit in enumerate(limits)
     )
     table, old = row.table, row.col(column.name)
     words = f"the {column.words} of {row.words}"
-    many = be(column.words) == "are"
+    are = be(column.words)
+    many = are == "are"
     it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
-    low = f"{words} {be(column.words)} below {{bound}}"
-    it_is = "they are" if many else "it is"
     raised: list[Step] = [
-        row.update({column.parameter: "{wanted}"}),
+        row.update({column.parameter: "{bound}"}),
         {"submit": {"outcome": "changed", "found": "$found"}},
-        {"say": [f"{was} {{found}}, so I have set {words} to {{wanted}}."]},
+        {"say": [f"{was} {{found}}, so I have set {words} to {{bound}}."]},
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {"say": [f"I changed nothing: {words} {be(column.words)} {{found}}, not below {{bound}}."]},
+        {"say": [f"I changed nothing: {words} {are} {{found}}, not below {{bound}}."]},
     ]
     return family(
         "conditional",
         f"{table.noun.one}_{column.parameter}",
         f"Raise the {column.words} of {table.noun.words} only where it is low.",
         row.ground(
-            ["b.bound", "b.wanted", f"{old} < b.bound AS low"],
+            ["b.bound", f"{old} < b.bound AS low"],
             [*open_only(sketch, row), f"{old} IS NOT NULL"],
             [f"CROSS JOIN ({figures}) b"],
             ["b.place"],
         ),
         [
-            f"If {low}, set {it} to {{wanted}}; otherwise leave {it}. What {now} now?",
-            f"Set {words} to {{wanted}} if {it_is} below {{bound}}. What did you find?",
+            f"{words} must be at least {{bound}}. What {now}? If less, set {it} to {{bound}}.",
+            f"Make sure that {words} {are} {{bound}} or more: if not, raise {it}. What was found?",
         ],
         [*row.read(column.name, sketch, found=column), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},

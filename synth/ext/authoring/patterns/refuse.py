@@ -16,7 +16,7 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     placed,
 )
-from synth.ext.authoring.patterns.change import columns_to_change, new_value
+from synth.ext.authoring.patterns.change import columns_to_change, new_value, wishes
 from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.toolset import closed
 
@@ -34,7 +34,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
     fine = f"CASE WHEN {old} < {high} THEN {old} + 1 ELSE {old} - 1 END"
     grounds = [
         row.ground(
-            [f"{value} AS new_value", f"{wrong} AS wrong"],
+            [f"{old} AS old_value", f"{value} AS new_value", f"{wrong} AS wrong"],
             [*open_only(sketch, row), f"{old} IS NOT NULL"],
             by=[str(wrong)],
         )
@@ -47,10 +47,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
         f"{noun.one}_{column.parameter}",
         f"A {column.words} beyond its bound is refused by the database.",
         f"{grounds[0]}UNION ALL\n{grounds[1]}",
-        [
-            f"Please set {words} to {{new_value}}.",
-            f"{words} should be {{new_value}}. Can you see to that?",
-        ],
+        wishes(column, words),
         [
             *row.read(column.name, sketch),
             {
@@ -123,13 +120,10 @@ def _refuse_state(
         f"{noun.one}_{parameter(words.replace(' ', '_'))}",
         f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
         row.ground(
-            [f"{value} AS new_value", f"{shut} AS shut"],
+            [f"{row.col(changed.name)} AS old_value", f"{value} AS new_value", f"{shut} AS shut"],
             [f"{row.col(column.name)} IS NOT NULL", *limits, *open_only(sketch, row)[1:]],
         ),
-        [
-            f"Please set {what} to {{new_value}}.",
-            f"{what} should be {{new_value}}. Can you see to that?",
-        ],
+        wishes(changed, what),
         [
             *row.read(column.name, sketch, state=column),
             {

@@ -76,7 +76,6 @@ class Grammar:
     requests: Sequence[str]
     unfit: Sequence[str]
     agreements: Sequence[str]
-    lowered: Sequence[str]
     shortened: Mapping[str, Sequence[str]]
     voices: Sequence[Voice] = field(default_factory=list[Voice])
 

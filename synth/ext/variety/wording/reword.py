@@ -35,14 +35,12 @@ from synth.task import Task
 from synth.transform import TaskTransform
 from synth.user import Consent, UserRole
 
-MOST_MISSPELT = 2
-"""Misspelt words in one text."""
-
 _END = re.compile(rf"(?<=[.?!])\s+(?=[\"'(]?(?:[A-Z]|{SIGN}))")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _PLAIN = re.compile(r"(?<![\w'])[a-z]{4,}(?![\w'])")
+_KEYS = "qwertyuiop asdfghjkl zxcvbnm"
 _SMALL_START = re.compile(r"(?:^|(?<=[a-z)]{2}[.?!] ))[a-z](?=[a-z']*[ ,:.?!])")
-_START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))[A-Z][a-z]*")
+_START = re.compile(r"(?:^|(?<=[.?!:]\s)|(?<=-\s))(?!I\b)[A-Z]")
 
 
 class VariedWording(TaskTransform):
@@ -200,16 +198,11 @@ class _Speaker:
         behind = "" if self.words.thanks.search(core) else _filled(after, parts)
         return " ".join(filter(None, [front, core, behind]))
 
-    def _small(self, text: str) -> str:
-        """A text with a small letter at its beginning, if its first word may have one."""
-        word = text.partition(" ")[0].strip(".,!?")
-        return text[:1].lower() + text[1:] if word.lower() in self.words.lowered else text
-
     def _spelt(self, text: str, dice: Random) -> str:
         """A masked text as this voice spells it."""
         voice, words = self.voice, self.words
         if voice.small_letters:
-            text = _START.sub(lambda word: self._small(word.group()), text)
+            text = _START.sub(lambda word: word.group().lower(), text)
             text = _shortened(text, words.shortened, voice.shortened, dice)
         else:
             text = _WORD.sub(lambda word: words.whole.get(word.group(), word.group()), text)
@@ -249,12 +242,14 @@ def _shortened(
 
 
 def _misspelt(text: str, share: float, dice: Random) -> str:
-    """A text with slips of typing: two letters within a word change places, or a long word lacks
-    one.
+    """A text with at most one slip of typing within a word: two letters change places, or one is
+    struck twice, or not, or instead of it the key beside it.
     """
-    words = [word for word in _PLAIN.finditer(text) if dice.random() < share]
-    for word in reversed(words[:MOST_MISSPELT]):
-        place = dice.randrange(word.start() + 1, word.end() - 2)
-        kept = "" if len(word[0]) > 5 and dice.random() < 0.5 else text[place]
-        text = text[:place] + text[place + 1] + kept + text[place + 2 :]
-    return text
+    word = next((word for word in _PLAIN.finditer(text) if dice.random() < share), None)
+    if word is None:
+        return text
+    place = dice.randrange(word.start() + 1, word.end() - 2)
+    letter, after = text[place], text[place + 1]
+    beside = re.findall(f"(?<={letter})[a-z]|[a-z](?={letter})", _KEYS)
+    slips = [after + letter, letter + letter + after, after, dice.choice(beside) + after]
+    return text[:place] + dice.choice(slips) + text[place + 2 :]

@@ -170,7 +170,7 @@ def test_odd_texts_do_no_harm(text: str):
 def test_who_greets_or_thanks_does_so_once():
     for number in range(200):
         after = reworded(task("Good morning, could you lend Emma to Ben? Thanks, Ada", number))
-        assert re.match(r"go*d m", after.prompt.lower())
+        assert re.match(r"g\w+ m", after.prompt.lower())
         assert after.prompt.endswith(", Ada")
 
 
@@ -268,10 +268,10 @@ def test_a_slip_of_typing_leaves_the_word_readable():
     for number in range(300):
         after = _misspelt(text, 0.5, Random(number))
         pairs = list(zip(text.split(), after.split(), strict=True))
-        assert 1 <= sum(old != new for old, new in pairs) + (after == text) <= 2
+        assert sum(old != new for old, new in pairs) <= 1
         for old, new in pairs:
             assert (old[0], old[-1]) == (new[0], new[-1])
-            assert sorted(old) == sorted(new) or (len(old) > 5 and not set(new) - set(old))
+            assert abs(len(old) - len(new)) <= 1 >= len(set(new) - set(old))
 
 
 @pytest.mark.parametrize("voice", grammar().voices, ids=lambda voice: voice.name)
