@@ -72,7 +72,10 @@ class Narrating(Parallel):
         return super()._turn(*calls)
 
     def _subject(self, text: str = "") -> str:
-        """The subject of the reads, as a text names it: values of one parameter."""
-        kinds = dict.fromkeys(name for name, _ in self._about)
-        found = (named_in((v for n, v in self._about if n == one), text) for one in kinds)
+        """The subject of the reads, as a text names it: values of one parameter, which the tools do
+        not list.
+        """
+        about = [(name, value) for name, value in self._about if value not in self._listed]
+        kinds = dict.fromkeys(name for name, _ in about)
+        found = (named_in((v for n, v in about if n == one), text) for one in kinds)
         return next(filter(None, found), "")

@@ -27,7 +27,7 @@ from envs.sql_errors import tells_of_transient
 from envs.types import ToolCall
 from synth.core.config.types import Style
 from synth.core.foundation.hashing import derive_seed
-from synth.core.foundation.json_leaves import named_values
+from synth.core.foundation.json_leaves import named_values, texts_in
 from synth.core.foundation.perturbations import MISTAKE_KINDS, USUAL_RATE, MistakeKind
 from synth.core.models.scripted.expert import RETRIES, ExpertConversation, Play, ScriptedModel
 from synth.core.renaming.opening import opening_of
@@ -49,7 +49,11 @@ class _StyledConversation(ExpertConversation):
 
     style: Style = "terse"
 
-    def __init__(self, task: Task, retries: int | None, seed: int) -> None:
+    def __init__(
+        self, task: Task, retries: int | None, seed: int, tools: Sequence[object] = ()
+    ) -> None:
+        self._listed = frozenset(texts_in(tools))
+        """With other texts, the values that the tools' definitions list: states, carriers."""
         self._dice = Random(derive_seed("words", seed))
         self._said = False
         end = task.end
@@ -74,9 +78,11 @@ class Parallel(_StyledConversation):
 
     style = "parallel"
 
-    def __init__(self, task: Task, retries: int | None, seed: int) -> None:
+    def __init__(
+        self, task: Task, retries: int | None, seed: int, tools: Sequence[object] = ()
+    ) -> None:
         self._messages = opening_of(task)
-        super().__init__(task, retries, seed)
+        super().__init__(task, retries, seed, tools)
 
     def next_turn(self, messages: Sequence[Message]) -> Completion:
         self._messages = messages
@@ -217,7 +223,7 @@ class StyledModel(ScriptedModel):
     def start(self, task: Task, tools: Sequence[object], seed: int) -> ExpertConversation:
         if not self._styles:
             return super().start(task, tools, seed)
-        return draw_style(self._styles, seed)(task, self.retries, seed)
+        return draw_style(self._styles, seed)(task, self.retries, seed, tools)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from synth.core.models.scripted.narrating import CHANGING, LOOKING
-from synth.core.models.scripted.styles import draw_style
+from synth.core.models.scripted.styles import StyledModel, draw_style
 from synth.core.types.steps import AskStep, CallStep, LoopStep, ReplyStep, Step
 from synth.model import Completion
 from synth.task import GoldEnd, Message, Task
@@ -44,10 +44,14 @@ def result(arguments: dict[str, Any]) -> str:
 
 
 def play(
-    style: str, gold: Sequence[Step] = GOLD, seed: int = 3, writes: Sequence[int] = (WRITE,)
+    style: str,
+    gold: Sequence[Step] = GOLD,
+    seed: int = 3,
+    writes: Sequence[int] = (WRITE,),
+    tools: Sequence[object] = (),
 ) -> list[Completion]:
     task = Task("t", "f", "e", PROMPT, gold, end=GoldEnd(calls=6, writes=[*writes]))
-    conversation = draw_style({style: 1.0}, seed)(task, 3, seed)
+    conversation = StyledModel({style: 1.0}).start(task, tools, seed)
     messages: list[Message] = [{"role": "user", "content": PROMPT}]
     turns: list[Completion] = []
     while True:
@@ -88,6 +92,8 @@ def test_narrating_says_what_it_begins_and_makes_the_same():
     said = [turn.content for seed in range(9) for turn in play("narrating", seed=seed)[:-1]]
     assert len(set(said)) > 9
     assert sum(map(bool, said)) == 2 * 9, "once before it reads, and once before it writes"
+    listed = play("narrating", tools=[{"enum": ["Ada", "Ben"]}])
+    assert not [turn for turn in listed if "Ada" in turn.content], "a choice is no subject"
 
 
 def test_parallel_joins_reads_that_need_nothing_of_each_other():
