@@ -486,7 +486,7 @@ def _precede(dates: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def _gap(early: object, late: object) -> float:
-    """The seconds between two dates; between a moment and a day, those of whole days."""
+    """The seconds between two dates; whole days between a moment and a day."""
     is_day = len(str(late)) == 10
     return _seconds(late) - _seconds(str(early)[:10] if is_day else early)
 

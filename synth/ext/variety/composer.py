@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, cast
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
+from synth.core.foundation.near_duplicates import NearDuplicates, shingles, words
 from synth.core.tasks.grounding import turns
 from synth.core.types.steps import BranchStep, CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
@@ -64,7 +65,7 @@ class Composer:
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
     that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked
-    (None: all may). ``later`` is the number of later requests that each family should give (None:
+    (None: all may). ``asked`` are the later requests of the plan so far. ``later`` is the number of later requests that each family should give (None:
     all the same). ``settled`` are the requests of composed tasks by their index. While they
     are settled, ``made`` counts the requests of each family and each place.
     """
@@ -79,6 +80,7 @@ class Composer:
     settled: Mapping[int, Places] = field(default_factory=dict[int, Places])
     closed: Callable[[Task], bool] = lambda _: False
     made: Counter[object] = field(default_factory=Counter[object])
+    asked: NearDuplicates = field(default_factory=NearDuplicates)
 
     @cached_property
     def _writers(self) -> frozenset[str]:
@@ -197,9 +199,14 @@ class Composer:
             for places in islice(self._candidates(index, size), LOOKED_AT):
                 if takes(self._composed(places)):
                     settled[index] = places
-                    self.made.update(one for place in places[1:] for one in (place, place[0]))
+                    for place in places[1:]:
+                        self.made.update([place, place[0]])
+                        self.asked.add(self._shingles(*place))
                     break
-        return self.changed(settled=settled, made=Counter[object]())
+        return self.changed(settled=settled, made=Counter[object](), asked=NearDuplicates())
+
+    def _shingles(self, family: str, place: int) -> frozenset[int]:
+        return shingles(words(self.pool.task(family, place, self.seed).prompt))
 
     def _composed(self, places: Places) -> Task:
         return compose([self.pool.task(*place, self.seed) for place in places], self.seed)
@@ -256,11 +263,12 @@ class Composer:
 
     def _is_apt(self, family: str, place: int, *, notes: bool) -> bool:
         """True for a request in the manner of the first, made no more often than its family's are
-        on average.
+        on average, in other words than those before.
         """
         often = self.made[family, place] * self.capacities[family] > self.made[family]
         return (
             not often
+            and self.asked.find(self._shingles(family, place)) is None
             and grammar().is_note(self.pool.task(family, place, self.seed).prompt) == notes
         )
 

@@ -85,7 +85,8 @@ class Filters:
     near-duplicates are welcome), and ``ranges`` that hold a task, by the key of ``tasks``.
     ``splits`` are the splits' shares of the sequences of tools (empty: any split may have any),
     ``split`` is the one that is planned. ``refused`` counts the tasks that were refused, by that
-    key. ``shown`` gives a task in the words that its user will use.
+    key. ``shown`` gives a task in the words that its user will use,
+    ``asked`` has the later requests of composed tasks.
     """
 
     openings: Openings | None
@@ -95,6 +96,7 @@ class Filters:
     split: str = ""
     refused: Counter[str] = field(default_factory=Counter[str])
     shown: Callable[[Task], Task] = lambda task: task
+    asked: NearDuplicates = field(default_factory=NearDuplicates)
     _ends: set[str] = field(default_factory=set[str])
     _begun: Counter[str] = field(default_factory=Counter[str])
 

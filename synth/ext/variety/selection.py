@@ -317,7 +317,7 @@ def _balanced(
     given = Counter(share) + _begun(composer)
     names = [name for name, capacity in composer.capacities.items() if capacity]
     later = top_up(more, {name: given[name] for name in names}, weights)
-    composer = composer.changed(later=later, closed=filters.closed)
+    composer = composer.changed(later=later, closed=filters.closed, asked=filters.asked)
     return composer if filters.openings is None else composer.settle(_spread(sizes), filters.closes)
 
 
