@@ -65,9 +65,10 @@ class Composer:
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
     that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked
-    (None: all may). ``asked`` are the later requests of the plan so far. ``later`` is the number of later requests that each family should give (None:
+    (None: all may). ``later`` is the number of later requests that each family should give (None:
     all the same). ``settled`` are the requests of composed tasks by their index. While they
-    are settled, ``made`` counts the requests of each family and each place.
+    are settled, ``made`` counts the requests of each family and each place, and ``asked`` holds
+    the later ones of the plan so far.
     """
 
     pool: TaskPool

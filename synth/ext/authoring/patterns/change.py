@@ -213,19 +213,25 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     )
 
 
+SCALE = 10
+"""The length of the scales on which people rate: what somebody else has said is not raised."""
+
+
 def conditional(sketch: Sketch) -> Iterator[Draft]:
     """Raise a number to the least that the user names, if it is below."""
     found = (
         _conditional(sketch, row, column)
         for row, column in columns_to_change(sketch, consent=False)
-        if column.role == "quantity" and column.distinct > 3 and row.tools.get
+        if column.role == "quantity" and column.kind == "integer" and row.tools.get
     )
     yield from islice(filter(None, found), 3)
 
 
 def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | None:
     numbers = sorted(value for value in column.seen if isinstance(value, int | float))
-    if len(numbers) < 4:
+    low, high = column.low, column.high
+    is_rated = low is not None and high is not None and high - low < SCALE
+    if len(numbers) < 4 or is_rated:
         return None
     parts = {numbers[len(numbers) * part // 4] for part in (1, 2, 3)}
     limits = sorted(parts - {numbers[0], numbers[-1]})
@@ -267,7 +273,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         answer={
             "outcome": {"enum": ["changed", "unchanged"], "description": "What came of it."},
             "found": {
-                "type": "integer" if column.kind == "integer" else "number",
+                "type": "integer",
                 "description": f"The {column.words} before the work.",
             },
         },

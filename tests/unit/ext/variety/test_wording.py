@@ -266,8 +266,7 @@ def test_the_grammar_states_no_amount_and_denies_nothing():
 def test_a_slip_of_typing_leaves_the_word_readable():
     text = "please never cancel these seven orders without asking"
     for number in range(300):
-        after = _misspelt(text, 0.5, Random(number))
-        pairs = list(zip(text.split(), after.split(), strict=True))
+        pairs = list(zip(text.split(), _misspelt(text, 0.5, Random(number)).split(), strict=True))
         assert sum(old != new for old, new in pairs) <= 1
         for old, new in pairs:
             assert (old[0], old[-1]) == (new[0], new[-1])
