@@ -81,6 +81,12 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
     ]
 
 
+def done(column: ColumnShape, words: str) -> list[str]:
+    """Replies to whoever wanted a column changed."""
+    new = column.shown("new_value")
+    return [f"Done: {words} {be(column.words)} now {new}.", f"I have set {words} to {new}."]
+
+
 def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
@@ -121,12 +127,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         [
             *steps,
             row.update({column.parameter: "{new_value}"}),
-            {
-                "say": [
-                    f"Done: {words} {be(column.words)} now {new}.",
-                    f"I have set {words} to {new}.",
-                ]
-            },
+            {"say": done(column, words)},
         ],
         **more,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from synth.ext.authoring.names import be, parameter
+from synth.ext.authoring.names import parameter
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -16,7 +16,7 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     placed,
 )
-from synth.ext.authoring.patterns.change import columns_to_change, new_value, wishes
+from synth.ext.authoring.patterns.change import columns_to_change, done, new_value, wishes
 from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.toolset import closed
 
@@ -54,7 +54,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
                 "fine": [
                     call,
                     {"submit": {"outcome": "changed"}},
-                    {"say": [f"Done: {words} {be(column.words)} now {{new_value}}."]},
+                    {"say": done(column, words)},
                 ]
             },
             {
@@ -130,7 +130,7 @@ def _refuse_state(
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
                     {"submit": {"decision": "changed"}},
-                    {"say": [f"Done: {what} {be(words)} now {{new_value}}."]},
+                    {"say": done(changed, what)},
                 ]
             },
             {

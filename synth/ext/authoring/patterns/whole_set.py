@@ -16,6 +16,7 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     placed,
 )
+from synth.ext.authoring.patterns.change import done
 from synth.ext.authoring.shape import ColumnShape, Link
 from synth.ext.authoring.toolset import closed
 
@@ -163,10 +164,6 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                     column.parameter: "{new_value}",
                 }
             },
-            {
-                "say": [
-                    f"Done: the {column.words} of {row.words} {be(column.words)} now {{new_value}}."
-                ]
-            },
+            {"say": done(column, f"the {column.words} of {row.words}")},
         ],
     )
