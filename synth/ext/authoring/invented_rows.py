@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from random import Random
 
 from envs.ledger import Ledger
@@ -176,7 +177,9 @@ class _Inventor:
     def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
         """The tables without rows, and more rows of those that are ``learned``."""
         own = {name: len(rows) for name, rows in self.rows.by_table.items()}
-        sizes = self._sizes([name for name, count in own.items() if not count or name in learned])
+        parents = {to for table in self.tables for _, to, _ in table.links if to != table.name}
+        poor = {name for name, count in own.items() if count < (2 if name in parents else 1)}
+        sizes = self._sizes([name for name in own if name in poor or name in learned])
         self.sizes = {name: size for name, size in sizes.items() if size > own[name]}
         out = dict[str, MadeTable]()
         for table in self.tables:
@@ -205,7 +208,7 @@ class _Inventor:
         return replace(like, count=count, columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
-        """More rows for tables that refer to others; not two where a parent has one at most, and
+        """More rows for tables that refer to others; no more than unique references allow, and
         one for each state or kind of a table that lists them.
         """
         weights = {
@@ -217,10 +220,11 @@ class _Inventor:
         for table in self.tables:
             if table.name in out and (listed := self._listed(table)):
                 out[table.name] = len(listed[1])
-            for columns, target, _ in table.links:
-                if table.name in out and _is_unique(table, columns):
-                    parents = out.get(target) or len(self.rows.by_table[target])
-                    out[table.name] = min(out[table.name], max(1, 2 * parents // 3))
+            for columns in filter(None, (table.key, *table.uniques)):
+                links = [link for link in table.links if {*link[0]} & {*columns}]
+                if table.name in out and {*columns} <= {one for link in links for one in link[0]}:
+                    parents = (out.get(to) or len(self.rows.by_table[to]) for _, to, _ in links)
+                    out[table.name] = min(out[table.name], max(1, 2 * prod(parents) // 3))
         return out
 
     def _listed(self, table: LiveTable) -> tuple[str, Mapping[str, int]] | None:

@@ -155,10 +155,11 @@ _RULES = (
         r"|ing)_?(?:by|user\w*)$"
         r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
         r"|time|ts|timestamp))?$"
+        r"|^(?:last_)?(?:change|modification|edit)_(?:date|time|ts|timestamp)$"
         r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
         r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$"
         r"|^valid_(?:from|to|until|start\w*|end\w*)$"
-        r"|_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
+        r"|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule(
@@ -173,7 +174,7 @@ _RULES = (
         "flag",
         "its name says yes or no",
         ("integer", "text"),
-        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_"
+        r"^(?:is|has|was|can|did|use|accept|allow|enable|show|hide|auto|include|requires?)_"
         r"|_(?:flag|only|yn)$"
         r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
         r"|archived|approved|published|verified|forgotten|[a-z]{3,}[ai]ble|admin|default"
@@ -212,7 +213,9 @@ _RULES = (
         "its name says what is counted or measured",
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$"
-        r"|(?:^|_)value_as_number$",
+        r"|(?:^|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$"
+        r"|(?:^|_)(?:read|write|run|load|wait|idle|cpu|response|processing|lead|travel|elapsed"
+        r"|\w*work)(?:ing)?_time(?:_|$)",
     ),
     _Rule(
         "code",
@@ -254,7 +257,7 @@ _RULES = (
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
-        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|seats?|copies|units?"
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|seats?|copies|units?"
         r"|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
@@ -287,7 +290,7 @@ _RULES = (
         "category",
         "its name",
         ("text",),
-        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|language|locale)(?:_code)?)$",
+        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|lang(?:uage)?|locale)(?:_code)?)$",
     ),
     _Rule(
         "identifier",

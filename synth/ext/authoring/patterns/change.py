@@ -214,14 +214,13 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     numbers = sorted(value for value in column.seen if isinstance(value, int | float))
     if len(numbers) < 4:
         return None
-    top = numbers[-1]
-    room = 5 if column.high is None or top + 10 <= column.high else 0
-    limits = sorted({numbers[len(numbers) * part // 4] for part in (1, 2, 3)} - {numbers[0], top})
+    found = {numbers[len(numbers) * part // 4] for part in (1, 2, 3)}
+    limits = sorted(found - {numbers[0], numbers[-1]})
     if not limits:
         return None
     figures = " UNION ALL ".join(
-        f"SELECT {rank} AS place, {limit} AS bound, {top + room * rank} AS wanted"
-        for rank, limit in enumerate(limits)
+        f"SELECT {rank} AS place, {limit} AS bound, {wanted} AS wanted"
+        for rank, (limit, wanted) in enumerate(zip(limits, numbers[-len(limits) :], strict=True))
     )
     table, old = row.table, row.col(column.name)
     words = f"the {column.words} of {row.words}"
