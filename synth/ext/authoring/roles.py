@@ -257,8 +257,8 @@ _RULES = (
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
-        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|seats?|copies|units?"
-        r"|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|seats?"
+        r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
         r"|max|min|high|low|most|least|limit"
