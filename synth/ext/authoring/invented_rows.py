@@ -334,7 +334,9 @@ class _Inventor:
         if column.kind == "boolean" or (
             column.role == "flag" and column.kind in {"integer", "text"}
         ):
-            return Choice({"N": 4, "Y": 1} if column.kind == "text" else {0: 4, 1: 1})
+            digits = column.kind == "text" and any(one in {"0", "1"} for one in column.seen)
+            words = {"0": 4, "1": 1} if digits else {"N": 4, "Y": 1}
+            return Choice(words if column.kind == "text" else {0: 4, 1: 1})
         if column.kind in {"integer", "number"}:
             return self._number(table, column)
         return self._text(shape, column, longest or 255)

@@ -93,6 +93,11 @@ def _is_flag(column: ColumnShape) -> bool:
     return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
 
 
+def _is_digit(column: ColumnShape) -> bool:
+    """True for texts that are 0 or 1 alone."""
+    return bool(column.seen) and {*column.seen} <= {"0", "1"}
+
+
 def _is_clock(column: ColumnShape) -> bool:
     """True for seconds or milliseconds since 1970."""
     return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
@@ -181,6 +186,7 @@ _RULES = (
         r"|public|private|read|seen)$",
         _is_flag,
     ),
+    _Rule("flag", "its values are 0 and 1", ("text",), "", _is_digit),
     _Rule("moment", "its type", _DATES),
     _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
     _Rule("moment", "its values are seconds since 1970", _NUMBERS, "", _is_clock),
@@ -197,9 +203,10 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth"
+        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank|ranking"
+        r"|idx|index|step|depth"
         r"|lft|rgt"
-        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$|^level$",
+        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
     ),
     _Rule(
         "category",
@@ -240,7 +247,7 @@ _RULES = (
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
         r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
-        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end|\w+ed)"
+        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end|spent|\w+ed)"
         r"(?:_\w+)?)?$"
         r"|_cents$",
     ),
@@ -257,7 +264,8 @@ _RULES = (
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
-        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|seats?"
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
+        r"|seats?"
         r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
@@ -266,6 +274,7 @@ _RULES = (
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
+    _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),
     _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _is_plural),
     _Rule(
         "flag",
@@ -296,7 +305,8 @@ _RULES = (
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|gid|uuid|guid|identifier|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"|ip|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail"
         r"|path|file|mime_?type"
         r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
     ),
@@ -379,7 +389,8 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role="key", why="a key")
     found = _rule_for(table, column)
     free = column.kind == "text" and (found is None or found.role == "category")
-    if free and not column.checked and column.label in _name_order(table):
+    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
+    if free and not (column.checked or form) and column.label in _name_order(table):
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
@@ -402,7 +413,7 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
 
 _REGISTERED = re.compile(
     r"^(?!.*(?:phone|mobile|fax)).*(?:^|_)"
-    r"(?:number|num|no|nr|serial|sku|barcode|ean|gtin|vin|iban|symbol)$"
+    r"(?:number|num|no|nr|serial|sku|upc|barcode|ean|gtin|vin|iban|symbol)$"
 )
 """Names of texts by which something is registered: of a lot, a document, an account."""
 
