@@ -203,8 +203,8 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank|ranking"
-        r"|idx|index|step|depth"
+        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank"
+        r"|ranking|idx|index|step|depth"
         r"|lft|rgt"
         r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
     ),
@@ -247,7 +247,8 @@ _RULES = (
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
         r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
-        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end|spent|\w+ed)"
+        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end"
+        r"|spent|\w+ed)"
         r"(?:_\w+)?)?$"
         r"|_cents$",
     ),
