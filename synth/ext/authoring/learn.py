@@ -303,11 +303,11 @@ class _Learner:
     def _mix(self, linked: set[str]) -> Mix | None:
         """States, and what is null where others are not, as they occur together."""
         key = set(self.live.key)
+        apart = key | linked | {*self.personal}
         states = [
             c.name
             for c in self.shape.columns
-            if c.choices and c.name not in key | linked and c.name not in self.personal
-            if not self._copied(c.name)
+            if c.choices and c.name not in apart and not self._copied(c.name)
         ]
         gaps = [
             c.name
