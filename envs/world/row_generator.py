@@ -143,6 +143,20 @@ class After:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """What a column of the row holds, or ``link.column`` of one that it refers to. ``otherwise`` is
+    for a row without one.
+    """
+
+    path: str
+    otherwise: Maker
+
+    def draw(self, draw: Draw) -> Any:
+        value = draw.at(self.path)
+        return self.otherwise.draw(draw) if value is None else value
+
+
+@dataclass(frozen=True)
 class Form:
     """Codes of a form: ``#`` is any digit, ``@`` any capital, ``%`` any small letter."""
 

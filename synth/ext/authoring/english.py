@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 import inflect
@@ -16,11 +17,22 @@ _COMMON = 1e6
 """How often a word occurs, in a trillion words of the web, that may be part of a glued name."""
 
 
+_BOUND_OR_KEY = re.compile(r"(max|min)([a-z]{4,})|([a-z]{4,})(id)")
+"""Names of a program that the words of the web do not tell apart: ``minvalue``, ``objectid``."""
+
+
+def is_rare(word: str) -> bool:
+    """True for a word that hardly occurs, such as a shortened one: ``ele``."""
+    return _WORDS.UNIGRAMS.get(word, 0) <= _COMMON
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
     ``borrowernumber``; the name alone where it is a word or they are not all common words.
     """
     found: list[str] = _WORDS.segment(FORMS.singular_noun(name) or name)
+    if not found[1:] and is_rare(name) and (parts := _BOUND_OR_KEY.fullmatch(name)):
+        found = [*filter(None, parts.groups())]
     head = "".join(found[:-1])
-    known = all(len(one) > 1 and _WORDS.UNIGRAMS.get(one, 0) > _COMMON for one in found)
+    known = all(len(one) > 1 and not is_rare(one) for one in found)
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from random import Random
 
 from envs.ledger import Ledger
@@ -19,6 +20,7 @@ from envs.world.row_generator import (
     EPOCH,
     After,
     Choice,
+    Copy,
     Email,
     Form,
     Link,
@@ -176,7 +178,8 @@ class _Inventor:
     def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
         """The tables without rows, and more rows of those that are ``learned``."""
         own = {name: len(rows) for name, rows in self.rows.by_table.items()}
-        sizes = self._sizes([name for name, count in own.items() if not count or name in learned])
+        poor = {name for name, count in own.items() if count < self._least(name)}
+        sizes = self._sizes([name for name in own if name in poor or name in learned])
         self.sizes = {name: size for name, size in sizes.items() if size > own[name]}
         out = dict[str, MadeTable]()
         for table in self.tables:
@@ -185,6 +188,10 @@ class _Inventor:
             elif table.name in self.sizes:
                 out[table.name] = self._table(table)
         return out
+
+    def _least(self, table: str) -> int:
+        """The fewest rows that do: one is no choice for those that refer to it."""
+        return 1 + any(to == table != one.name for one in self.tables for _, to, _ in one.links)
 
     def _more(self, table: LiveTable, like: MadeTable) -> MadeTable:
         """Rows to follow the table's own, and like them; some parents have many."""
@@ -205,7 +212,7 @@ class _Inventor:
         return replace(like, count=count, columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
-        """More rows for tables that refer to others; not two where a parent has one at most, and
+        """More rows for tables that refer to others; no more than unique references allow, and
         one for each state or kind of a table that lists them.
         """
         weights = {
@@ -215,13 +222,19 @@ class _Inventor:
         wanted = self.wanted + sum(len(self.rows.by_table[name]) for name in weights)
         out = {name: max(LEAST, wanted * weight // whole) for name, weight in weights.items()}
         for table in self.tables:
-            if table.name in out and (listed := self._listed(table)):
-                out[table.name] = len(listed[1])
-            for columns, target, _ in table.links:
-                if table.name in out and _is_unique(table, columns):
-                    parents = out.get(target) or len(self.rows.by_table[target])
-                    out[table.name] = min(out[table.name], max(1, 2 * parents // 3))
+            if table.name in out:
+                listed = self._listed(table)
+                most = [len(listed[1])] if listed else self._most(table, out)
+                out[table.name] = min([out[table.name], *most])
         return out
+
+    def _most(self, table: LiveTable, sizes: Mapping[str, int]) -> Iterator[int]:
+        """The most rows for each unique rule that holds references alone, so that few collide."""
+        for columns in filter(None, (table.key, *table.uniques)):
+            links = [link for link in table.links if {*link[0]} & {*columns}]
+            if {*columns} <= {one for link in links for one in link[0]}:
+                parents = (sizes.get(to) or len(self.rows.by_table[to]) for _, to, _ in links)
+                yield max(1, 2 * prod(parents) // 3)
 
     def _listed(self, table: LiveTable) -> tuple[str, Mapping[str, int]] | None:
         """The column of names of a table that lists states or kinds, and these; None for others."""
@@ -262,10 +275,26 @@ class _Inventor:
                 continue
             one = shown.get(column.name) or ColumnShape(column.name, "text")
             maker = self._maker(table, shape, one, moments, column.length)
+            if column.name not in placed and (path := self._repeated(table, one, column.length)):
+                maker = Copy(path, maker)
             loose = column.nullable and column.name not in placed
             out[column.name] = Maybe(0.15, maker) if loose else maker
         dated = {name: out.pop(name) for name in moments if name in out}
         return out | dated
+
+    def _repeated(self, table: LiveTable, column: ColumnShape, most: int | None) -> str | None:
+        """The text of a parent of the same meaning: the title of a line's product, a currency."""
+        shape = self.shape.tables[table.name]
+        sizes = {one.name: {c.name: c.length or 0 for c in one.columns} for one in self.tables}
+        for columns, target, _ in table.links:
+            parent = self.shape.tables[target]
+            for one in parent.columns if target != table.name else ():
+                money = _provider(parent, one) == _provider(shape, column) == "currency_code"
+                same = money or column.label == f"{parent.noun.one}_{one.label}"
+                fits = most is None or 0 < sizes[target][one.name] <= most
+                if same and fits and one.kind == column.kind == "text":
+                    return f"{columns[0]}.{one.name}"
+        return None
 
     def _link(
         self,
@@ -305,7 +334,9 @@ class _Inventor:
         if column.kind == "boolean" or (
             column.role == "flag" and column.kind in {"integer", "text"}
         ):
-            return Choice({"N": 4, "Y": 1} if column.kind == "text" else {0: 4, 1: 1})
+            digits = column.kind == "text" and any(one in {"0", "1"} for one in column.seen)
+            words = {"0": 4, "1": 1} if digits else {"N": 4, "Y": 1}
+            return Choice(words if column.kind == "text" else {0: 4, 1: 1})
         if column.kind in {"integer", "number"}:
             return self._number(table, column)
         return self._text(shape, column, longest or 255)

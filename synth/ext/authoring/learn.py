@@ -23,6 +23,7 @@ from envs.world.row_generator import (
     After,
     Blend,
     Choice,
+    Copy,
     Link,
     Lookup,
     MadeTable,
@@ -42,7 +43,7 @@ from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import quoted, snake
 from synth.ext.authoring.roles import FEW
 from synth.ext.authoring.sample import ALL_ROWS, sample
-from synth.ext.authoring.shape import Shape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
 SMALL = 30
@@ -56,6 +57,9 @@ TRIED = (1, 2)
 
 COMBINATIONS = 60
 """The most combinations of states and nulls that are learned together."""
+
+LEAST_COPIES = 3
+"""The fewest different values of a column that repeats one of a parent."""
 
 DATES = frozenset({"date", "moment"})
 NUMBERS = frozenset({"integer", "number"})
@@ -299,10 +303,11 @@ class _Learner:
     def _mix(self, linked: set[str]) -> Mix | None:
         """States, and what is null where others are not, as they occur together."""
         key = set(self.live.key)
+        apart = key | linked | {*self.personal}
         states = [
             c.name
             for c in self.shape.columns
-            if c.choices and c.name not in key | linked and c.name not in self.personal
+            if c.choices and c.name not in apart and not self._copied(c.name)
         ]
         gaps = [
             c.name
@@ -332,6 +337,8 @@ class _Learner:
     def _maker(self, column: str, mixed: set[str]) -> Maker:
         values = self._values(column)
         maker = self._drawn(column, values) if values else Choice({None: 1})
+        path = self._copied(column) if values and column not in self.personal else None
+        maker = Copy(path, maker) if path else maker
         nulls = 1 - len(values) / max(1, len(self.rows))
         return Maybe(round(nulls, 3), maker) if values and nulls and column not in mixed else maker
 
@@ -348,6 +355,20 @@ class _Learner:
         if not alone and column not in self.personal and _are_few(values):
             return self._choice(column, values)
         return _number(values) if numbers else self._text(column, values)
+
+    def _copied(self, column: str) -> str | None:
+        """The text of a parent that every row repeats: a line has the title of its product."""
+        own = [row[column] for row in self.rows]
+        found = {one for one in own if one is not None}
+        if len(found) < LEAST_COPIES or any(column in one for one in self.shape.distinct_sets):
+            return None
+        texts = ((path, them) for path, one, them in self._of_parents() if one.kind == "text")
+        same = (
+            path
+            for path, them in texts
+            if all(a in {b, None} for a, b in zip(own, them, strict=True))
+        )
+        return next(same, None)
 
     def _text(self, column: str, values: Sequence[Any]) -> Maker:
         kind, longest = self.personal.get(column), self._longest(column)
@@ -391,12 +412,15 @@ class _Learner:
         dates = self._dates(self.live.names)
         for name in dates[: dates.index(column)]:
             yield name, [row[name] for row in self.rows]
+        yield from ((path, dates) for path, one, dates in self._of_parents() if one.kind in DATES)
+
+    def _of_parents(self) -> Iterator[tuple[str, ColumnShape, list[Any]]]:
+        """The columns of other tables that the rows refer to, with the value for each row."""
         for columns, target, there in self.live.links:
             parents = {tuple(row[c] for c in there): row for row in self.by_table[target]}
             of_row = [parents.get(tuple(row[c] for c in columns), {}) for row in self.rows]
-            for one in self.shapes[target].columns:
-                if one.kind in DATES and target != self.live.name:
-                    yield f"{columns[0]}.{one.name}", [row.get(one.name) for row in of_row]
+            for one in self.shapes[target].columns if target != self.live.name else ():
+                yield f"{columns[0]}.{one.name}", one, [row.get(one.name) for row in of_row]
 
     def _link(
         self, columns: tuple[str, ...], target: str, there: tuple[str, ...], mixed: set[str]

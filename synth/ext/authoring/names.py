@@ -196,6 +196,8 @@ def _numbers(word: str) -> tuple[str, str]:
         return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
     singular = _english().singular_noun(word)
     one = str(singular) if singular and not word.endswith(("ss", "us", "is", "alias")) else word
+    if word.endswith("o") and resolve("synth.ext.authoring.english:is_rare")(word):
+        return one, f"{word}s"
     return one, word if one != word else str(_english().plural_noun(word))
 
 
@@ -224,6 +226,9 @@ _SHORT = {
     "tel": "telephone",
     "dt": "date",
     "hist": "history",
+    "excl": "excluding",
+    "incl": "including",
+    "vol": "volume",
     "ts": "time",
     "min": "minimum",
     "max": "maximum",
@@ -258,12 +263,14 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 
 @cache
 def is_sayable(words: str) -> bool:
-    """True for a noun that a person would say: each word has a vowel or other letters, and the last
-    is no preposition, number or format.
+    """True for a noun that a person would say: each word has a vowel or other letters and is not
+    shortened, and the last is no preposition, number or format.
     """
     last = words.rpartition(" ")[2]
     ends = last in PREPOSITIONS or last.isdigit() or last in {"json", "xml"}
-    return not words.isascii() or (_UNSAID.search(words) is None and not ends)
+    short = [one for one in words.split() if len(one) == 3 and one.isalpha()]
+    rare = any(map(resolve("synth.ext.authoring.english:is_rare"), short))
+    return not words.isascii() or not (_UNSAID.search(words) or ends or rare)
 
 
 def be(words: str) -> str:

@@ -93,6 +93,11 @@ def _is_flag(column: ColumnShape) -> bool:
     return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
 
 
+def _is_digit(column: ColumnShape) -> bool:
+    """True for texts that are 0 or 1 alone."""
+    return bool(column.seen) and {*column.seen} <= {"0", "1"}
+
+
 def _is_clock(column: ColumnShape) -> bool:
     """True for seconds or milliseconds since 1970."""
     return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
@@ -155,10 +160,11 @@ _RULES = (
         r"|ing)_?(?:by|user\w*)$"
         r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
         r"|time|ts|timestamp))?$"
+        r"|^(?:last_)?(?:change|modification|edit)_(?:date|time|ts|timestamp)$"
         r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
         r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$"
         r"|^valid_(?:from|to|until|start\w*|end\w*)$"
-        r"|_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
+        r"|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule(
@@ -173,12 +179,19 @@ _RULES = (
         "flag",
         "its name says yes or no",
         ("integer", "text"),
-        r"^(?:is|has|was|can|did|use|allow|enable|show|hide|auto|include|requires?)_"
+        r"^(?:is|has|was|can|did|use|accept|allow|enable|show|hide|auto|include|requires?)_"
         r"|_(?:flag|only|yn)$"
         r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
         r"|archived|approved|published|verified|forgotten|[a-z]{3,}[ai]ble|admin|default"
         r"|public|private|read|seen)$",
         _is_flag,
+    ),
+    _Rule(
+        "flag",
+        "its values are 0 and 1",
+        ("text",),
+        rf"^(?!.*(?:^|_)(?:{_KINDS}|status|state|level|code)$)",
+        _is_digit,
     ),
     _Rule("moment", "its type", _DATES),
     _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
@@ -196,9 +209,10 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank|idx|index|step|depth"
+        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank"
+        r"|ranking|idx|index|step|depth"
         r"|lft|rgt"
-        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|_order$|^level$",
+        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
     ),
     _Rule(
         "category",
@@ -212,7 +226,9 @@ _RULES = (
         "its name says what is counted or measured",
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$"
-        r"|(?:^|_)value_as_number$",
+        r"|(?:^|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$"
+        r"|(?:^|_)(?:read|write|run|load|wait|idle|cpu|response|processing|lead|travel|elapsed"
+        r"|\w*work)(?:ing)?_time(?:_|$)",
     ),
     _Rule(
         "code",
@@ -237,7 +253,8 @@ _RULES = (
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
         r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
-        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end|\w+ed)"
+        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end"
+        r"|spent|\w+ed)"
         r"(?:_\w+)?)?$"
         r"|_cents$",
     ),
@@ -254,8 +271,9 @@ _RULES = (
         "quantity",
         "its name says how many or how much",
         _NUMBERS,
-        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|seats?|copies|units?"
-        r"|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
+        r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
+        r"|seats?"
+        r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
         r"|max|min|high|low|most|least|limit"
@@ -263,6 +281,7 @@ _RULES = (
     ),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
+    _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),
     _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _is_plural),
     _Rule(
         "flag",
@@ -287,13 +306,14 @@ _RULES = (
         "category",
         "its name",
         ("text",),
-        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|language|locale)(?:_code)?)$",
+        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|lang(?:uage)?|locale)(?:_code)?)$",
     ),
     _Rule(
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|gid|uuid|guid|identifier|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"|ip|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail"
         r"|path|file|mime_?type"
         r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
     ),
@@ -376,7 +396,8 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role="key", why="a key")
     found = _rule_for(table, column)
     free = column.kind == "text" and (found is None or found.role == "category")
-    if free and not column.checked and column.label in _name_order(table):
+    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
+    if free and not (column.checked or form) and column.label in _name_order(table):
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
@@ -399,7 +420,7 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
 
 _REGISTERED = re.compile(
     r"^(?!.*(?:phone|mobile|fax)).*(?:^|_)"
-    r"(?:number|num|no|nr|serial|sku|barcode|ean|gtin|vin|iban|symbol)$"
+    r"(?:number|num|no|nr|serial|sku|upc|barcode|ean|gtin|vin|iban|symbol)$"
 )
 """Names of texts by which something is registered: of a lot, a document, an account."""
 

@@ -243,7 +243,7 @@ class Link:
         >>> Link("account_model_id", "app_account_models", "id", "account").role
         'account'
         """
-        name, key = parameter(self.column), snake(self.target)
+        name, key = snake(self.column), snake(self.target)
         if name == key and self.noun:
             return self.noun
         endings = (key, "_id", "_code", "_key", "_no", "_name")

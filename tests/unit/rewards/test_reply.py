@@ -93,6 +93,7 @@ LENT = [
 ]
 NOT_LENT = [
     ("Done.", "names nothing"),
+    ("I have done you a favour.", "names nothing"),
     ("Okay.", "nothing says"),
     ("That was not possible today.", "nothing says"),
     ("I refused to lend {title}, and nothing was changed.", "false claim"),
@@ -147,6 +148,8 @@ class TestWork:
 
     @pytest.mark.parametrize(("text", "words"), NOT_LENT)
     def test_others_do_not(self, library: dict[str, Desk], text: str, words: str):
+        task = library["lend_book free"].task  # with a value that no article says
+        library["lend_book free"].task = replace(task, slots={**task.slots, "grade": "A"})
         verdict = library["lend_book free"].told(text)
         assert verdict.score == 0.0
         assert words in verdict.reason

@@ -39,9 +39,9 @@ _DENIES_WORK = re.compile(
     r"|\b(?:i|we)(?:'ve| have)? (?:changed nothing|made no changes?)\b|n't change anything\b"
 )
 GENERAL = stems(
-    "that this your you the for are was were been have has not can cannot could will would please"
-    " with and but from sorry unfortunately possible able unable request requested today now done"
-    " okay yes thank thanks help anything already else there here let know welcome happy more"
+    "a i that this your you the for are was were been have has not can cannot could will would"
+    " please with and but from sorry unfortunately possible able unable request requested today now"
+    " done okay yes thank thanks help anything already else there here let know welcome happy more"
     " further any all just also because since what which they them their day nice have its did"
     " does out our about into than then when how may must should only been being is it no i've i'm"
     " i'll we've"

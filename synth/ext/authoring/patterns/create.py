@@ -154,9 +154,12 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
         reply = f"The {noun} {value} has been created."
         words = [text for text in words if not text.endswith(f" {value}")]
     owners = [_under(pair) for pair in plan.parents if pair[0].is_plain]
-    others = [f"{link.words} {one.value}" for link, one in plan.parents if not link.is_plain]
+    said = {link.words: one.value for link, one in plan.parents if not link.is_plain}
+    maker = said.pop("creator", "")
+    others = [" ".join(pair) for pair in said.items()]
     whose = " and ".join(filter(None, [", ".join(owners[:-1]), *owners[-1:]]))
     under, words = f"{new} for {whose}" if owners else new, [*others, *words]
+    under += f" on behalf of {maker}" if maker else ""
     details = f": {', '.join(words)}" if words else ""
     says = [
         f"Please add {a(under)}{details}.",

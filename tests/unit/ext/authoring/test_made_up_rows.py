@@ -28,7 +28,7 @@ CREATE TABLE orders (id INTEGER PRIMARY KEY, number TEXT NOT NULL UNIQUE,
   customer_id INTEGER NOT NULL REFERENCES customers (id), currency TEXT NOT NULL,
   total NUMERIC NOT NULL, store_id INTEGER NOT NULL REFERENCES stores (id));
 CREATE TABLE entries (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENCES orders (id),
-  debit NUMERIC NOT NULL, credit NUMERIC NOT NULL, memo TEXT, CHECK (debit * credit = 0));
+  debit NUMERIC NOT NULL, credit NUMERIC NOT NULL, order_number TEXT, CHECK (debit * credit = 0));
 CREATE TABLE payments (id INTEGER PRIMARY KEY, code TEXT UNIQUE, currency TEXT, amount NUMERIC);
 INSERT INTO payments VALUES (1, 'P-11', 'EUR', 10.5), (2, 'P-12', 'USD', 3.2), (3, 'P-13', NULL, 8);
 CREATE TABLE ranges (id INTEGER PRIMARY KEY, proxy_class TEXT NOT NULL UNIQUE,
@@ -52,9 +52,12 @@ def test_every_table_gets_rows(made: NewWorld):
             assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] >= 8
         assert db.execute("SELECT SUM(debit + credit > 0) FROM entries").fetchone()[0] >= 4
         assert not db.execute("PRAGMA foreign_key_check").fetchall()
+        same = "SELECT MIN(order_number = number) FROM entries JOIN orders o ON o.id = order_id"
+        assert (db.execute(same).fetchone(), made.files["seed.py"].count("Copy(")) == ((1,), 1)
         whole = "SUM(hidden IN ('Y', 'N')) = COUNT(*), MIN(ip_address) LIKE '%.%.%.%', MIN(kind)"
         assert db.execute(f"SELECT {whole} FROM ranges").fetchone() == (1, 1, "B")
     assert not [draft.id for draft in made.drafts if "spoofed" in draft.id]
+    assert made.shape.tables["customers"].column("order_count").role == "audit"
 
 
 def test_amounts_of_several_currencies_are_said_with_it_and_not_compared(made: NewWorld):
@@ -71,7 +74,3 @@ def test_of_many_tables_that_nothing_joins_thirty_are_worked(tmp_path: Path):
     source = from_files([file], Extract(rows=600))
     make_world("w", source, print, proves=False)
     assert "worked tables: 30 of 62 used" in list(source.ledger.lines())
-
-
-def test_a_number_of_rows_that_are_there_is_not_asked_for(made: NewWorld):
-    assert made.shape.tables["customers"].column("order_count").role == "audit"
