@@ -242,7 +242,7 @@ def test_a_tool_of_the_user_runs_no_free_sql(tmp_path: Path):
     for name in ("schema.sql", "seed.sql"):
         (tmp_path / name).write_text((LISTS / "phone" / name).read_text())
     text = (LISTS / "phone" / "executors.py").read_text()
-    text = text.replace("for_user=True, read_only=True", "for_user=True, free_sql=True")
+    text = text.replace('"user", read_only=True', '"user", free_sql=True')
     (tmp_path / "executors.py").write_text(text)
     with pytest.raises(WorldError, match="the user's tools run no free SQL"):
         load_world(tmp_path)

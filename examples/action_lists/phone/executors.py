@@ -64,13 +64,13 @@ def change_sim(db: Connection, line_id: int, sim: int) -> dict:
     return row(db, sql, line=line_id, sim=sim)
 
 
-@tool(for_user=True, read_only=True)
+@tool(offered_to="user", read_only=True)
 def look_at_settings(db: Connection) -> dict:
     """Look at the settings of the phone: data, roaming, saver and network mode."""
     return row(db, "SELECT mobile_data, data_roaming, data_saver, network_mode FROM phone")
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_data_roaming(db: Connection, on: bool) -> dict:
     """Turn data roaming on or off.
 
@@ -80,7 +80,7 @@ def set_data_roaming(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET data_roaming = :on RETURNING data_roaming", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_mobile_data(db: Connection, on: bool) -> dict:
     """Turn mobile data on or off.
 
@@ -90,7 +90,7 @@ def set_mobile_data(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET mobile_data = :on RETURNING mobile_data", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_data_saver(db: Connection, on: bool) -> dict:
     """Turn the data saver on or off.
 
@@ -100,7 +100,7 @@ def set_data_saver(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET data_saver = :on RETURNING data_saver", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_network_mode(db: Connection, mode: Literal["2G", "3G", "4G", "5G"]) -> dict:
     """Choose the fastest network that the phone may use.
 
@@ -110,7 +110,7 @@ def set_network_mode(db: Connection, mode: Literal["2G", "3G", "4G", "5G"]) -> d
     return row(db, "UPDATE phone SET network_mode = :mode RETURNING network_mode", mode=mode)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def restart_phone(db: Connection) -> str:
     """Switch the phone off and start it again."""
     db.execute(text("UPDATE phone SET restarts = restarts + 1"))
