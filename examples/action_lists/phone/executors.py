@@ -115,3 +115,30 @@ def restart_phone(db: Connection) -> str:
     """Switch the phone off and start it again."""
     db.execute(text("UPDATE phone SET restarts = restarts + 1"))
     return "The phone is on again."
+
+
+@tool(offered_to="nobody")
+def set_phone(db: Connection, mobile_data: bool, network_mode: str) -> dict:
+    """Give the phone the settings with which a task begins.
+
+    Args:
+        mobile_data: True for on.
+        network_mode: The network.
+    """
+    sql = (
+        "UPDATE phone SET mobile_data = :data, network_mode = :mode"
+        " RETURNING mobile_data, network_mode"
+    )
+    return row(db, sql, data=mobile_data, mode=network_mode)
+
+
+@tool(offered_to="nobody", read_only=True)
+def finds_data(db: Connection, abroad: bool) -> bool:
+    """Tell whether the phone finds data.
+
+    Args:
+        abroad: True for another country.
+    """
+    found = row(db, "SELECT * FROM phone JOIN lines USING (line_id)")
+    roams = found["data_roaming"] and found["roaming"]
+    return bool(found["mobile_data"] and (roams or not abroad))
