@@ -154,14 +154,17 @@ def _untold_answer(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
 ) -> Iterator[ReplyFinding]:
     """What a reply owes where gold only answers: some content that gold has beyond courtesy, or a
-    refusal that names what. A value that was read is no content where gold refuses.
+    refusal that names what. A value that was read is no content where gold refuses. What the user
+    has done with its own tools need not be told: it saw what came of it.
     """
     refused = any(one.refuses for one in sentences(gold.said[-1]))
     seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
     values = list(islice(Material((), seen).values(), MOST))
     request = _stems(evidence.task.prompt)
-    due = content(gold.said[-1])
     text = "\n".join(words.text for words in spoken)
+    due, acts = content(gold.said[-1]), _acts_of_user(evidence)
+    if acts and due <= acts and not any(one.refuses for one in sentences(text)):
+        return
     wanted = due - request or due
     if refused:
         wanted -= _stems(" ".join(values))
@@ -172,6 +175,12 @@ def _untold_answer(
         return
     shown = ", ".join(sorted(wanted)[:6]) or "a refusal"
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
+
+
+def _acts_of_user(evidence: Evidence) -> set[str]:
+    """The stems of the names of the user's tools that changed rows, and of what it said of them."""
+    used = [(turn, call) for turn in evidence.turns for call in turn.calls if call.changes]
+    return _stems(" ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used))
 
 
 def _stems(text: str) -> set[str]:
