@@ -54,7 +54,7 @@ def _play(
     players = environment.beside(world.whole_toolbox)
     for number, call in enumerate(setup, 1):
         made = ToolCall.of(call["tool"], dict(call["arguments"]), f"setup_{number}")
-        where = f"setup call {number} ({made.name} {made.arguments})"
+        where = f"setup call {number} ({made.name} {made.arguments:.160})"
         try:
             result = players.call(made).result
         except ExecutorError as error:

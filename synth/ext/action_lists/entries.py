@@ -10,8 +10,8 @@ scenario and the calls that are expected, in one of two forms::
     {"id": "17", "instruction": ..., "actions": [{"name": ..., "arguments": {...}}],
      "outputs": [...]}
 
-Either may have ``initial_state.initialization_actions``, calls that set the world's state first,
-and the first one ``evaluation_criteria.env_assertions``, calls whose results are expected at the
+Either may have ``initial_state.initialization_actions``, calls that set the world's state first
+(``initialization_data`` is such a call, of a tool of that name), and the first one ``evaluation_criteria.env_assertions``, calls whose results are expected at the
 end; both are ``{"func_name": ..., "arguments": {...}}``, assertions with an ``assert_value``.
 """
 
@@ -33,7 +33,7 @@ FORMS = (
 )
 """The fields of both forms, for messages."""
 
-_FIRST_CALLS = "initialization_actions"
+_FIRST_DATA, _FIRST_CALLS = "initialization_data", "initialization_actions"
 _SCENARIO = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
 
@@ -202,10 +202,13 @@ def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
 def _setup(fields: Mapping[str, Any]) -> list[ExpectedCall]:
     """The calls before the task, of an entry in either form."""
     state = _object(fields.get("initial_state") or {}, "initial_state")
-    if others := [key for key in state if state[key] and key != _FIRST_CALLS]:
-        message = f"`initial_state.{others[0]}` is not read; only {_FIRST_CALLS} set a state here"
-        raise _EntryError(message)
-    return _calls(state.get(_FIRST_CALLS), f"initial_state.{_FIRST_CALLS}")
+    if others := [key for key in state if state[key] and key not in (_FIRST_DATA, _FIRST_CALLS)]:
+        known = f"{_FIRST_DATA} and {_FIRST_CALLS} are"
+        raise _EntryError(f"`initial_state.{others[0]}` is not read, only {known}")
+    given = _object(state.get(_FIRST_DATA) or {}, f"initial_state.{_FIRST_DATA}")
+    data = {key: part for key, part in given.items() if part}
+    calls = _calls(state.get(_FIRST_CALLS), f"initial_state.{_FIRST_CALLS}")
+    return [ExpectedCall(_FIRST_DATA, data), *calls] if data else calls
 
 
 def _assertion(raw: Any, where: str) -> Assertion:

@@ -154,8 +154,8 @@ def _untold_answer(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
 ) -> Iterator[ReplyFinding]:
     """What a reply owes where gold only answers: some content that gold has beyond courtesy, or a
-    refusal that names what. A value that was read is no content where gold refuses. What the user
-    has done with its own tools need not be told: it saw what came of it.
+    refusal that names what. A value that was read is no content where gold refuses. Of what the
+    user has done with its own tools, any word of it or of the request will do.
     """
     refused = any(one.refuses for one in sentences(gold.said[-1]))
     seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
@@ -163,8 +163,10 @@ def _untold_answer(
     request = _stems(evidence.task.prompt)
     text = "\n".join(words.text for words in spoken)
     due, acts = content(gold.said[-1]), _acts_of_user(evidence)
-    if acts and due <= acts and not any(one.refuses for one in sentences(text)):
-        return
+    if acts and due <= acts:
+        acts |= content(evidence.task.prompt)
+        if any(acts & one.stems and not one.refuses for one in sentences(text)):
+            return
     wanted = due - request or due
     if refused:
         wanted -= _stems(" ".join(values))
@@ -180,7 +182,8 @@ def _untold_answer(
 def _acts_of_user(evidence: Evidence) -> set[str]:
     """The stems of the names of the user's tools that changed rows, and of what it said of them."""
     used = [(turn, call) for turn in evidence.turns for call in turn.calls if call.changes]
-    return _stems(" ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used))
+    words = " ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used)
+    return content(words) - _DONE
 
 
 def _stems(text: str) -> set[str]:
