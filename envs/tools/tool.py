@@ -80,7 +80,6 @@ Risk = Literal["read", "write", "destructive"]
 RISKS: tuple[Risk, ...] = ("read", "write", "destructive")
 
 Audience = Literal["agent", "user", "nobody"]
-AUDIENCES: tuple[Audience, ...] = ("agent", "user", "nobody")
 
 Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
 
@@ -322,7 +321,7 @@ def lint(item: Tool) -> list[str]:
     ):
         allowed = "read, as it is read_only" if item.read_only else "write or destructive"
         problems.append(f"tool {item.name}: risk must be {allowed}, not {item.risk!r}")
-    if item.offered_to not in AUDIENCES:
+    if item.offered_to not in get_args(Audience):
         allowed = "agent, user or nobody"
         problems.append(f"tool {item.name}: offered_to must be {allowed}, not {item.offered_to!r}")
     problems += [f"tool {item.name}: {line}" for line in _unknown_secrets(item)]

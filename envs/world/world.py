@@ -46,7 +46,7 @@ class World:
     the world whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite
     files, if it has any in the place of scripts. ``extensions`` are the sets of tools that
     its tools.yaml switches on. ``user_toolbox`` holds the user's own tools,
-    ``whole_toolbox`` those of nobody as well. ``columns`` are the
+    ``whole_toolbox`` all. ``columns`` are the
     declared traits of columns, by ``table.column``. ``environment_class`` makes its environments.
     """
 

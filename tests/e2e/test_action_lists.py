@@ -24,17 +24,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def run(home: Path, out: str, *more: str) -> Path:
-    done = synth(
-        "run",
-        "env.path=desk",
-        "tasks=actions",
-        "tasks.path=desk_tasks.json",
-        "tasks.count=9",
-        "seed=3",
-        f"output.dir={out}",
-        *more,
-        cwd=home,
-    )
+    words = "run env.path=desk tasks=actions tasks.path=desk_tasks.json tasks.count=9 seed=3"
+    done = synth(*words.split(), f"output.dir={out}", *more, cwd=home)
     assert "tasks: 10 of 22 used" in done.stderr
     return home / out
 

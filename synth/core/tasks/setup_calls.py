@@ -31,10 +31,7 @@ def open_environment(
     unordered: bool = False,
     audit: Audit | None = None,
 ) -> DatabaseExecutableEnvironment:
-    """Open an environment on a fresh sandbox in the state in which a task begins.
-
-    Raises :class:`TaskError` for a call of the setup that fails.
-    """
+    """Open an environment in the state in which a task begins. Raises :class:`TaskError`."""
     pins = Pins(task.now, task.seed)
     environment = world.environment(template, pins, limits, unordered=unordered, audit=audit)
     if setup := task.extras.get(SETUP):

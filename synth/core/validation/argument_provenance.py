@@ -142,8 +142,7 @@ def flat(text: str) -> str:
 def leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
     """The scalars in a value, each with its path; the JSON text of an object is read as that."""
     if isinstance(value, str) and value.startswith("{"):
-        read = parsed(value)
-        value = read if isinstance(read, dict) else value
+        value = parsed(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return [

@@ -11,15 +11,16 @@ scenario and the calls that are expected, in one of two forms::
      "outputs": [...]}
 
 Either may have ``initial_state.initialization_actions``, calls that set the world's state first
-(``initialization_data`` is such a call, of a tool of that name), and the first one ``evaluation_criteria.env_assertions``, calls whose results are expected at the
-end; both are ``{"func_name": ..., "arguments": {...}}``, assertions with an ``assert_value``.
+(``initialization_data`` is such a call, of a tool of that name), and the first form has
+``evaluation_criteria.env_assertions``, calls whose results are expected at the end. Both are
+``{"func_name": ..., "arguments": {...}}``, assertions with an ``assert_value``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
@@ -43,17 +44,13 @@ class _EntryError(ValueError):
 
 @dataclass(frozen=True)
 class ExpectedCall:
-    """One call of the list, as its author wrote it: the agent's, or one ``by_user``."""
+    """One call of the list, as its author wrote it: the agent's, or one ``by_user``. An assertion
+    has to return ``value``.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     by_user: bool = False
-
-
-@dataclass(frozen=True)
-class Assertion(ExpectedCall):
-    """A call at the end of the task whose result has to be ``value``."""
-
     value: bool = True
 
 
@@ -88,7 +85,7 @@ class Entry:
     line: int = 1
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     setup: Sequence[ExpectedCall] = ()
-    assertions: Sequence[Assertion] = ()
+    assertions: Sequence[ExpectedCall] = ()
 
 
 class Kind(StrEnum):
@@ -211,11 +208,11 @@ def _setup(fields: Mapping[str, Any]) -> list[ExpectedCall]:
     return [ExpectedCall(_FIRST_DATA, data), *calls] if data else calls
 
 
-def _assertion(raw: Any, where: str) -> Assertion:
+def _assertion(raw: Any, where: str) -> ExpectedCall:
     call, value = _call(raw, where), raw.get("assert_value", True)
     if not isinstance(value, bool):
         raise _EntryError(f"`{where}.assert_value` must be true or false, not {value!r:.60}")
-    return Assertion(call.name, call.arguments, value=value)
+    return replace(call, value=value)
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:

@@ -270,19 +270,19 @@ class _ActionFamily(PublishedFamily):
 
 class ListTasks(FamilyTasks):
     """The proved tasks of a list in one universe. ``refused`` holds what is left out,
-    ``useless_reads`` the reads that are not made, by the task's id in the list, ``setups`` the
-    calls before it.
+    ``useless_reads`` the reads that are not made, ``entries`` the list's, by the task's
+    id in it.
     """
 
     refused: Sequence[LeftOut] = ()
-    setups: Mapping[str, Sequence[ExpectedCall]] = MappingProxyType({})
+    entries: Mapping[str, Entry] = MappingProxyType({})
     useless_reads: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def make(
         self, family: str, case: str | None, instance: TaskInstance, phrasing: str | None = None
     ) -> Task:
         task = super().make(family, case, instance, phrasing)
-        setup = self.setups.get(str(task.slots["task_id"]), ())
+        setup = self.entries[str(task.slots["task_id"])].setup
         made = [{"tool": call.name, "arguments": dict(call.arguments)} for call in setup]
         return task.with_extra(SETUP, made or None)
 
@@ -311,7 +311,7 @@ def list_tasks(
         family = _ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
         read = FileFamilies([family], rules)
         tasks = ListTasks(world, template, names, universe, given=lambda _: read, identity=identity)
-        tasks.setups = {entry.id: entry.setup for entry in entries.values()}
+        tasks.entries = entries
         return tasks
 
     pool((), families)  # an unknown family is refused before the work

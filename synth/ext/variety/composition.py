@@ -43,7 +43,8 @@ LEADS = (
 
 def setting(task: Task) -> str:
     """What tasks must have in common to be asked in one conversation: rules, the person who is
-    signed in, the day, the setup, and the form of answers. Empty for a task that no other can follow.
+    signed in, the day, the setup, and the form of answers. Empty for a task that no other can
+    follow.
     """
     if any(isinstance(step, CallStep) and step.tool == SUBMIT_SQL for step in task.gold):
         return ""  # a query is handed in once

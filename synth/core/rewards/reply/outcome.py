@@ -64,7 +64,9 @@ def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
     if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
         yield from _untold_work(evidence, gold, spoken)
     elif gold.said:
-        yield from _denied(evidence, closing) or _untold_answer(evidence, gold, closing)
+        denied = _denied(evidence, closing)
+        if denied or not _names_acts_of_user(evidence, gold, closing):
+            yield from denied or _untold_answer(evidence, gold, closing)
 
 
 def _denied(evidence: Evidence, spoken: Sequence[Utterance]) -> list[ReplyFinding]:
@@ -154,19 +156,14 @@ def _untold_answer(
     evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]
 ) -> Iterator[ReplyFinding]:
     """What a reply owes where gold only answers: some content that gold has beyond courtesy, or a
-    refusal that names what. A value that was read is no content where gold refuses. Of what the
-    user has done with its own tools, any word of it or of the request will do.
+    refusal that names what. A value that was read is no content where gold refuses.
     """
     refused = any(one.refuses for one in sentences(gold.said[-1]))
     seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
     values = list(islice(Material((), seen).values(), MOST))
     request = _stems(evidence.task.prompt)
+    due = content(gold.said[-1])
     text = "\n".join(words.text for words in spoken)
-    due, acts = content(gold.said[-1]), _acts_of_user(evidence)
-    if acts and due <= acts:
-        acts |= content(evidence.task.prompt)
-        if any(acts & one.stems and not one.refuses for one in sentences(text)):
-            return
     wanted = due - request or due
     if refused:
         wanted -= _stems(" ".join(values))
@@ -179,11 +176,16 @@ def _untold_answer(
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
 
 
-def _acts_of_user(evidence: Evidence) -> set[str]:
-    """The stems of the names of the user's tools that changed rows, and of what it said of them."""
+def _names_acts_of_user(evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]) -> bool:
+    """True if gold tells of nothing but what the user has changed by its own tools, and some words
+    have one of that or of the request.
+    """
     used = [(turn, call) for turn in evidence.turns for call in turn.calls if call.changes]
-    words = " ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used)
-    return content(words) - _DONE
+    acts = content(" ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used))
+    known = (acts | content(evidence.task.prompt)) - _DONE
+    told = chain.from_iterable(sentences(words.text) for words in spoken)
+    named = (one for one in told if known & one.stems and not one.refuses)
+    return bool(used) and content(gold.said[-1]) <= acts and any(named)
 
 
 def _stems(text: str) -> set[str]:
