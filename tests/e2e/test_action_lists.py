@@ -52,7 +52,6 @@ def test_the_check_of_a_list_prints_its_findings_as_json(home: Path):
 
 
 def test_options_for_families_are_refused_beside_a_list(home: Path):
-    done = synth(
-        "check", "desk", "--tasks-file", "desk_tasks.json", "--families", "a", cwd=home, code=2
-    )
+    words = "check desk --tasks-file desk_tasks.json --families a"
+    done = synth(*words.split(), cwd=home, code=2)
     assert "--families is about a world's families" in done.stderr

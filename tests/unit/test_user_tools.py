@@ -235,10 +235,7 @@ def test_a_list_with_calls_of_the_user_is_proved(template: Template, world: Worl
     assert flight.startswith('setup call 1 (set_phone {"flight_mode":true}): ')
 
 
-@pytest.mark.parametrize(
-    ("text", "reward"),
-    [("It uses 5G now, great.", 1.0), ("All good now.", 0.0), ("Sorry, I cannot do 5G.", 0.0)],
-)
+@pytest.mark.parametrize(("text", "reward"), [("It uses 5G.", 1.0), ("I cannot do 5G.", 0.0)])
 def test_any_word_of_what_the_user_did_is_enough(
     world: World, template: Template, text: str, reward: float
 ):
@@ -272,8 +269,7 @@ def test_rows_of_the_user_belong_to_the_request_that_they_were_changed_for(roam:
 
 def test_a_tool_of_the_user_runs_no_free_sql(tmp_path: Path):
     shutil.copytree(LISTS / "phone", tmp_path, dirs_exist_ok=True)
-    text = (LISTS / "phone" / "executors.py").read_text()
-    text = text.replace('"user", read_only=True', '"user", free_sql=True')
-    (tmp_path / "executors.py").write_text(text)
+    file = tmp_path / "executors.py"
+    file.write_text(file.read_text().replace('"user", read_only=True', '"user", free_sql=True'))
     with pytest.raises(WorldError, match="the user's tools run no free SQL"):
         load_world(tmp_path)
