@@ -47,6 +47,7 @@ from synth.core.dataset.sanitize import sanitize
 from synth.core.personal import people_of
 from synth.core.renaming.opening import layer_of, opening_of
 from synth.core.tasks.queries import run_query
+from synth.core.tasks.setup_calls import open_environment
 from synth.core.tasks.shown_texts import ShownTexts
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.reply import Act
@@ -150,8 +151,8 @@ class Episode(Closing):
             ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
         )
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
-        self._environment: DatabaseExecutableEnvironment = world.environment(
-            template, Pins(task.now, task.seed), limits, unordered=unordered, audit=audit
+        self._environment = open_environment(
+            task, world, template, limits, unordered=unordered, audit=audit
         )
         self._texts = ShownTexts.of(task)
         shown = task.submit_parameters

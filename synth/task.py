@@ -62,8 +62,9 @@ class Task:
       its own gates, answer and words; gold and user of the whole are theirs one after another.
     - ``extras``: what capabilities add, as JSON under a name of theirs. Of ours: ``renaming``, the
       names that the agent is shown (:func:`synth.core.types.renaming.renaming_of`); ``phrasing``,
-      the name of the wording in which the user asks, with the voice behind a slash; ``tools``, the
-      names of the tools that are offered, where they are not all;
+      the name of the wording in which the user asks, with the voice behind a slash; ``setup``, the
+      calls before its beginning (:mod:`synth.core.tasks.setup_calls`); ``tools``, the names of the
+      tools that are offered, where they are not all;
       ``difficulty``, the author's estimate.
     """
 

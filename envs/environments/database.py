@@ -14,6 +14,7 @@ from envs.audit import TRACE, Audit
 from envs.environments.executable import ExecutableEnvironment, ExecutionContext
 from envs.processes import Pool
 from envs.sandboxes.base import Sandbox, Transaction
+from envs.sandboxes.row_changes import changes_since
 from envs.sql_errors import to_result
 from envs.tools.sql import BUILTIN, TABLES
 from envs.tools.tool import Tool
@@ -79,6 +80,7 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
             else frozenset[str]()
         )
         self._limits = _limits(toolbox, environment)
+        self._start = StateDiff()
 
     def _execute(self, call: ToolCall) -> ToolOutcome:
         if self.subprocess_pool is None or call.name not in self._free:
@@ -136,8 +138,12 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
             return to_result(error, self.sandbox.dialect, self._tables)
         return None
 
+    def start_diff(self) -> None:
+        """Let the diff begin in the present state, by default the template's."""
+        self._start = self.sandbox.diff()
+
     def diff(self) -> StateDiff:
-        return self.sandbox.diff()
+        return changes_since(self._start, self.sandbox.diff())
 
     def state_hash(self) -> str:
         return self.sandbox.state_hash()

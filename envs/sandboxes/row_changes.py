@@ -14,8 +14,9 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from envs.json_text import canonical
 from envs.types import Json, RowChange, StateDiff
@@ -140,6 +141,45 @@ def _rank(value: Json) -> tuple[int, float, str]:
     if isinstance(value, str):
         return (2, 0, value)
     return (3, 0, json.dumps(value, sort_keys=True))
+
+
+def joined_changes(changes: Iterable[RowChange]) -> tuple[RowChange, ...]:
+    """The net changes of some that follow one another, in canonical order."""
+    rows: dict[tuple[str, str], RowChange | None] = {}
+    for change in changes:
+        row = change.table, canonical(dict(change.key))
+        known = rows.get(row)
+        rows[row] = change if known is None else _joined(known, change)
+    return canonical_order(filter(None, rows.values()))
+
+
+def _joined(one: RowChange, other: RowChange) -> RowChange | None:
+    """The net change of a row of which a change follows on another; None if nothing is left."""
+    old = {**(other.before or {}), **(one.before or {})}
+    new = {**(one.after or {}), **(other.after or {})}
+    if one.op == "insert":
+        return None if other.op == "delete" else replace(one, after=new)
+    if other.op == "delete":
+        return replace(other, before=old)
+    after = {name: value for name, value in new.items() if old.get(name, ...) != value}
+    before = {name: old[name] for name in after if name in old}
+    return RowChange(one.table, "update", one.key, before, after) if after else None
+
+
+def changes_since(start: StateDiff, end: StateDiff) -> StateDiff:
+    """The net changes from one state to another, where both are given as a template's changes."""
+    undone = [
+        replace(one, op=_UNDONE[one.op], before=one.after, after=one.before)
+        for one in start.changes
+    ]
+    return StateDiff(joined_changes([*undone, *end.changes])) if undone else end
+
+
+_UNDONE: Mapping[str, Literal["insert", "update", "delete"]] = {
+    "insert": "delete",
+    "update": "update",
+    "delete": "insert",
+}
 
 
 def state_digest(template_digest: str, diff: StateDiff) -> str:

@@ -79,6 +79,8 @@ OptionalPositiveInt = Annotated[int | None, {"minimum": 1}]
 Risk = Literal["read", "write", "destructive"]
 RISKS: tuple[Risk, ...] = ("read", "write", "destructive")
 
+Audience = Literal["agent", "user", "nobody"]
+
 Executor = Callable[[dict[str, Json], "sqlalchemy.Connection"], ToolResult]
 
 
@@ -91,8 +93,9 @@ class Tool:
     the engine cannot break off every statement (SQLite), such a call runs in a process that can be
     killed: it keeps nothing in memory from one call to the next. ``secret`` names parameters whose
     values leave no trace in an audit, not even in a digest (:mod:`envs.audit`). The result of a
-    ``pure`` tool, such as a calculator, follows from its arguments alone. A tool ``for_user`` is
-    the user's own, such as a switch of its phone: no agent is offered it.
+    ``pure`` tool, such as a calculator, follows from its arguments alone. ``offered_to`` says whose
+    it is: a tool of the user is its own, such as a switch of its phone; one of nobody sets or
+    checks the state of the database for a task.
     """
 
     name: str
@@ -106,7 +109,7 @@ class Tool:
     free_sql: bool = False
     secret: frozenset[str] = frozenset()
     pure: bool = False
-    for_user: bool = False
+    offered_to: Audience = "agent"
 
     def to_openai(self) -> dict[str, Json]:
         """The tool as an OpenAI-compatible endpoint is shown it: its parameters in the one form
@@ -135,15 +138,15 @@ def tool(
     free_sql: bool = False,
     secret: Collection[str] = (),
     pure: bool = False,
-    for_user: bool = False,
+    offered_to: Audience = "agent",
 ) -> Any:
     """Make a :class:`Tool` from a typed function whose first parameter is the connection.
 
     The function returns a JSON value, or a :class:`ToolResult`; it raises
     :class:`~envs.errors.ToolError` to speak to the model. ``free_sql``: it runs SQL that the agent
     wrote. ``secret``: parameters whose values no audit may show. ``pure``: its result
-    follows from the arguments alone, as a calculator's does. ``for_user``: the user's own. Raises
-    :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
+    follows from the arguments alone, as a calculator's does. ``offered_to``: whose it
+    is. Raises :class:`~envs.errors.WorldError` for a signature that has no JSON Schema.
     """
 
     def make(inner: Callable[..., Any]) -> Tool:
@@ -181,7 +184,7 @@ def tool(
             free_sql=free_sql,
             secret=frozenset([secret] if isinstance(secret, str) else secret),
             pure=pure,
-            for_user=for_user,
+            offered_to=offered_to,
         )
         if problems := lint(made):
             raise WorldError("; ".join(problems), code.co_filename, code.co_firstlineno)
@@ -318,6 +321,9 @@ def lint(item: Tool) -> list[str]:
     ):
         allowed = "read, as it is read_only" if item.read_only else "write or destructive"
         problems.append(f"tool {item.name}: risk must be {allowed}, not {item.risk!r}")
+    if item.offered_to not in get_args(Audience):
+        allowed = "agent, user or nobody"
+        problems.append(f"tool {item.name}: offered_to must be {allowed}, not {item.offered_to!r}")
     problems += [f"tool {item.name}: {line}" for line in _unknown_secrets(item)]
     for label, schema in (("parameters", item.parameters), ("output_schema", item.output_schema)):
         if schema is None:

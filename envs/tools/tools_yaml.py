@@ -38,11 +38,11 @@ _OPTIONAL: Mapping[str, Mapping[str, Any]] = {
         "items": {"type": "string"},
         "description": "the name of a parameter or a list of them",
     },
-    "risk": {},  # lint refuses another word
+    "risk": {},  # lint refuses another word, here and below
     "read_only": _FLAG,
     "free_sql": _FLAG,
     "pure": _FLAG,
-    "for_user": _FLAG,
+    "offered_to": {},
     "statement_timeout_ms": _POSITIVE,
     "max_rows": _POSITIVE,
     "max_result_bytes": _POSITIVE,
@@ -92,7 +92,9 @@ class DeclaredTool:
         tool = Tool(self.name, executor=executor, **self.fields)
         if problems := lint(tool):
             messages = [line.removeprefix(f"tool {self.name}: ") for line in problems]
-            keys = (key for key in ("parameters", "secret") if messages[0].startswith(key))
+            keys = (
+                key for key in ("parameters", "secret", "offered_to") if messages[0].startswith(key)
+            )
             raise self.source.error("; ".join(messages), next(keys, "name"))
         return [tool]
 

@@ -156,15 +156,16 @@ def load_world(path: str | Path) -> World:
         described.environment, WorldPackage(database, digest), shared=database != folder
     )
     box = Toolbox(tools, str(folder))
-    offered = box.only([tool.name for tool in tools if not tool.for_user])
+    offered = box.only([tool.name for tool in tools if tool.offered_to == "agent"])
     if not offered.tools:
         raise WorldError(
             "a world needs tools: executors.py with @tool functions, or tools.yaml", folder
         )
     for tool in tools:
         special = tool.free_sql or environment_class is not DatabaseExecutableEnvironment
-        if tool.for_user and special:
-            message = f"{tool.name}: the user's tools run no free SQL, nor outside of the database"
+        if tool.offered_to != "agent" and special:
+            whose = "the user's tools" if tool.offered_to == "user" else "tools of nobody"
+            message = f"{tool.name}: {whose} run no free SQL, nor outside of the database"
             raise WorldError(message, folder)
     policy = folder / "policy.md"
     return World(
@@ -173,7 +174,8 @@ def load_world(path: str | Path) -> World:
         digest=digest,
         policy=read_text(policy).strip() if policy.is_file() else "",
         toolbox=offered,
-        user_toolbox=box.only([tool.name for tool in tools if tool.for_user]),
+        user_toolbox=box.only([tool.name for tool in tools if tool.offered_to == "user"]),
+        whole_toolbox=box,
         database=database,
         databases=databases,
         extensions=(*extensions, *more),

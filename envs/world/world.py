@@ -45,7 +45,8 @@ class World:
     ``database`` holds the scripts and seed.py: the world's own folder, or the folder of
     the world whose database it shares (:mod:`envs.world.files`). ``databases`` are its SQLite
     files, if it has any in the place of scripts. ``extensions`` are the sets of tools that
-    its tools.yaml switches on. ``user_toolbox`` holds the user's own tools. ``columns`` are the
+    its tools.yaml switches on. ``user_toolbox`` holds the user's own tools,
+    ``whole_toolbox`` all. ``columns`` are the
     declared traits of columns, by ``table.column``. ``environment_class`` makes its environments.
     """
 
@@ -58,6 +59,7 @@ class World:
     databases: tuple[DatabaseFile, ...] = ()
     extensions: tuple[Extension, ...] = ()
     user_toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
+    whole_toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
     environment_class: type[DatabaseExecutableEnvironment] = DatabaseExecutableEnvironment
 

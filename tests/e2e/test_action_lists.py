@@ -24,17 +24,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def run(home: Path, out: str, *more: str) -> Path:
-    done = synth(
-        "run",
-        "env.path=desk",
-        "tasks=actions",
-        "tasks.path=desk_tasks.json",
-        "tasks.count=9",
-        "seed=3",
-        f"output.dir={out}",
-        *more,
-        cwd=home,
-    )
+    words = "run env.path=desk tasks=actions tasks.path=desk_tasks.json tasks.count=9 seed=3"
+    done = synth(*words.split(), f"output.dir={out}", *more, cwd=home)
     assert "tasks: 10 of 22 used" in done.stderr
     return home / out
 
@@ -61,7 +52,6 @@ def test_the_check_of_a_list_prints_its_findings_as_json(home: Path):
 
 
 def test_options_for_families_are_refused_beside_a_list(home: Path):
-    done = synth(
-        "check", "desk", "--tasks-file", "desk_tasks.json", "--families", "a", cwd=home, code=2
-    )
+    words = "check desk --tasks-file desk_tasks.json --families a"
+    done = synth(*words.split(), cwd=home, code=2)
     assert "--families is about a world's families" in done.stderr

@@ -111,16 +111,8 @@ def test_the_engine_verifies_the_seed(site: dict[str, str], world: Path, tmp_pat
 
 
 def test_a_task_source_and_an_exporter(site: dict[str, str], tmp_path: Path):
-    synth(
-        "run",
-        "env=library",
-        "tasks.kind=lookups",
-        "tasks.count=6",
-        "runtime=inline",
-        "output.dir=out",
-        cwd=tmp_path,
-        env=site,
-    )
+    words = "run env=library tasks.kind=lookups tasks.count=6 runtime=inline output.dir=out"
+    synth(*words.split(), cwd=tmp_path, env=site)
     synth("export", "out", "--to", "pairs", "--out", "pairs.jsonl", cwd=tmp_path, env=site)
     lines = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
     assert len(lines) == 6
@@ -179,13 +171,6 @@ def extensions(home: Path) -> set[tuple[str, str, str]]:
 def test_a_reader_of_families(site: dict[str, str], world: Path, tmp_path: Path):
     (world / "tasks.yaml").unlink()
     (world / "titles.txt").write_text("Emma\nMomo\n", "utf-8")
-    synth(
-        "run",
-        "env.path=world",
-        "tasks.count=2",
-        "runtime=inline",
-        "output.dir=out",
-        cwd=tmp_path,
-        env=site,
-    )
+    words = "run env.path=world tasks.count=2 runtime=inline output.dir=out"
+    synth(*words.split(), cwd=tmp_path, env=site)
     assert {row["family"] for row in Dataset.open(tmp_path / "out").rows()} == {"look_up"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -26,6 +27,7 @@ from synth.core.rerun.replay import differences
 from synth.core.rewards.requests import evidence_of_requests
 from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
+from synth.core.tasks.setup_calls import SETUP
 from synth.core.types.reply import Act
 from synth.core.users.scripted.instructions import UserTools
 from synth.core.validation.check import Options
@@ -33,7 +35,7 @@ from synth.core.validation.prove import prove
 from synth.episode import MOST_USER_CALLS, Episode
 from synth.evidence import CallRecord, Evidence, TurnRecord
 from synth.ext.action_lists.cli import check_list
-from synth.ext.action_lists.tasks import ListSettings
+from synth.ext.action_lists.tasks import ListSettings, list_tasks
 from synth.plan import job
 from synth.rollout import RolloutContext, play
 from synth.task import Task
@@ -41,6 +43,15 @@ from synth.user import FollowUp, Topic, User, UserConversation, UserRole, UserTu
 from tests.user_endpoint import Player, acts, simulated
 
 LISTS = Path(__file__).parents[2] / "examples" / "action_lists"
+GRANT: dict[str, Any] = {
+    "name": "grant_permission",
+    "description": "Give an app a permission.",
+    "parameters": {
+        "properties": {key: {"type": "string"} for key in ("app_name", "permission")},
+        "required": ["permission"],
+    },
+    "read_only": False,
+}
 ON = ToolCall.of("set_data_roaming", {"on": True})
 
 
@@ -111,6 +122,11 @@ async def test_only_the_right_instruction_earns_the_reward(
         ("Please don't restart your phone.", {}),
         ("Shall I turn on data roaming?", {}),
         ("Would you like me to restart the phone?", {}),
+        (
+            'Please grant permission with app name "Chat" and permission "sms".',
+            {"grant_permission": {"app_name": "Chat", "permission": "sms"}},
+        ),
+        ("May I have your permission to restart the phone?", {}),
         ("Please toggle data.", "Which one do you mean: set data roaming or set mobile data or"),
         ("Please change the network mode.", 'I can set network mode. What should "mode" be?'),
     ],
@@ -119,7 +135,8 @@ def test_a_tool_is_found_by_the_words_of_its_name_and_description(
     world: World, template: Template, roam: Task, text: str, found: object
 ):
     with Episode(roam, world, template) as episode:
-        role = replace(episode.role, knows={"number": Topic("555-0141.", ["phone number"])})
+        knows = {"number": Topic("555-0141.", ["phone number"])}
+        role = replace(episode.role, knows=knows, tools=[*episode.role.tools, GRANT])
     turn = UserTools(role).asked(text, (), 0) or UserTurn()
     if isinstance(found, str):
         assert turn.text.startswith(found)
@@ -184,6 +201,8 @@ def test_a_recorded_rollout_is_replayed_with_the_calls_of_its_user(
 ):
     limits = limits_of(DatabaseConfig())
     context = RolloutContext(world, Templates(world), ScriptedModel(), limits, AgentLimits())
+    first = {"mobile_data": False, "network_mode": "2G"}  # no part of the diff
+    roam = roam.with_extra(SETUP, [{"tool": "set_phone", "arguments": first}])
     row = asyncio.run(play(job(0, roam, 1, 0), context))
     assert (row["reward"], row["num_tool_calls"]) == (1.0, 2)
     assert not any("calls" in message for message in row["messages"])
@@ -209,13 +228,23 @@ async def test_a_model_that_plays_the_user_uses_its_tools_by_the_rules(
 def test_a_list_with_calls_of_the_user_is_proved(template: Template, world: World):
     settings = ListSettings.of(str(LISTS / "phone.json"), "auto")
     report = check_list(LISTS / "phone", settings, Options(), lambda _: None)
-    assert [one.id for one in report.findings if one.kind is None] == [
-        "abroad",
-        "mode",
-        "card",
-        "saver",
-    ]
-    assert "set_torch" in report.findings[-1].reasons[0]
+    proved = [one.id for one in report.findings if one.kind is None]
+    assert proved == ["abroad", "mode", "card", "saver"]
+    torch, flight = (one.reasons[0] for one in report.findings[-2:])
+    assert "set_torch" in torch
+    assert flight.startswith('setup call 1 (set_phone {"flight_mode":true}): ')
+
+
+@pytest.mark.parametrize(("text", "reward"), [("It uses 5G.", 1.0), ("I cannot do 5G.", 0.0)])
+def test_any_word_of_what_the_user_did_is_enough(
+    world: World, template: Template, text: str, reward: float
+):
+    settings = ListSettings.of(str(LISTS / "phone.json"), "auto")
+    (task,) = list_tasks(settings, world, template, None, 0, "").find("phone", {"task_id": "mode"})
+    with Episode(asyncio.run(prove(task, world, template)), world, template) as episode:
+        for words in ("Please set the network mode to 5G.", text):
+            asyncio.run(episode.say(words))
+        assert episode.score().reward == reward
 
 
 def test_rows_of_the_user_belong_to_the_request_that_they_were_changed_for(roam: Task):
@@ -239,10 +268,8 @@ def test_rows_of_the_user_belong_to_the_request_that_they_were_changed_for(roam:
 
 
 def test_a_tool_of_the_user_runs_no_free_sql(tmp_path: Path):
-    for name in ("schema.sql", "seed.sql"):
-        (tmp_path / name).write_text((LISTS / "phone" / name).read_text())
-    text = (LISTS / "phone" / "executors.py").read_text()
-    text = text.replace("for_user=True, read_only=True", "for_user=True, free_sql=True")
-    (tmp_path / "executors.py").write_text(text)
+    shutil.copytree(LISTS / "phone", tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "executors.py"
+    file.write_text(file.read_text().replace('"user", read_only=True', '"user", free_sql=True'))
     with pytest.raises(WorldError, match="the user's tools run no free SQL"):
         load_world(tmp_path)

@@ -64,13 +64,13 @@ def change_sim(db: Connection, line_id: int, sim: int) -> dict:
     return row(db, sql, line=line_id, sim=sim)
 
 
-@tool(for_user=True, read_only=True)
+@tool(offered_to="user", read_only=True)
 def look_at_settings(db: Connection) -> dict:
     """Look at the settings of the phone: data, roaming, saver and network mode."""
     return row(db, "SELECT mobile_data, data_roaming, data_saver, network_mode FROM phone")
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_data_roaming(db: Connection, on: bool) -> dict:
     """Turn data roaming on or off.
 
@@ -80,7 +80,7 @@ def set_data_roaming(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET data_roaming = :on RETURNING data_roaming", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_mobile_data(db: Connection, on: bool) -> dict:
     """Turn mobile data on or off.
 
@@ -90,7 +90,7 @@ def set_mobile_data(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET mobile_data = :on RETURNING mobile_data", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_data_saver(db: Connection, on: bool) -> dict:
     """Turn the data saver on or off.
 
@@ -100,7 +100,7 @@ def set_data_saver(db: Connection, on: bool) -> dict:
     return row(db, "UPDATE phone SET data_saver = :on RETURNING data_saver", on=on)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def set_network_mode(db: Connection, mode: Literal["2G", "3G", "4G", "5G"]) -> dict:
     """Choose the fastest network that the phone may use.
 
@@ -110,8 +110,35 @@ def set_network_mode(db: Connection, mode: Literal["2G", "3G", "4G", "5G"]) -> d
     return row(db, "UPDATE phone SET network_mode = :mode RETURNING network_mode", mode=mode)
 
 
-@tool(for_user=True)
+@tool(offered_to="user")
 def restart_phone(db: Connection) -> str:
     """Switch the phone off and start it again."""
     db.execute(text("UPDATE phone SET restarts = restarts + 1"))
     return "The phone is on again."
+
+
+@tool(offered_to="nobody")
+def set_phone(db: Connection, mobile_data: bool, network_mode: str) -> dict:
+    """Give the phone the settings with which a task begins.
+
+    Args:
+        mobile_data: True for on.
+        network_mode: The network.
+    """
+    sql = (
+        "UPDATE phone SET mobile_data = :data, network_mode = :mode"
+        " RETURNING mobile_data, network_mode"
+    )
+    return row(db, sql, data=mobile_data, mode=network_mode)
+
+
+@tool(offered_to="nobody", read_only=True)
+def finds_data(db: Connection, abroad: bool) -> bool:
+    """Tell whether the phone finds data.
+
+    Args:
+        abroad: True for another country.
+    """
+    found = row(db, "SELECT * FROM phone JOIN lines USING (line_id)")
+    roams = found["data_roaming"] and found["roaming"]
+    return bool(found["mobile_data"] and (roams or not abroad))

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from envs.sandboxes.row_changes import canonical_order
-from envs.types import RowChange
+from envs.sandboxes.row_changes import joined_changes
 from synth.core.foundation.hashing import canonical
-from synth.evidence import CallRecord, Evidence
+from synth.evidence import Evidence
 from synth.verdict import Verdict
 
 
@@ -55,24 +54,15 @@ def _request(evidence: Evidence, number: int, first: int, end: int) -> Evidence:
     answers: dict[str, Any] = dict(evidence.submitted or {})
     return replace(
         evidence,
-        changes=net_changes([call for *_, call in sorted(made, key=lambda one: one[:2])]),
+        changes=joined_changes(
+            change for *_, call in sorted(made, key=lambda one: one[:2]) for change in call.changes
+        ),
         calls=calls,
         submitted=answers.get(str(number + 1)),
         turns=[replace(turn, after=turn.after - start) for turn in own],
         utterances=said,
         said=said[-1].text if said else "",
     )
-
-
-def net_changes(calls: Sequence[CallRecord]) -> list[RowChange]:
-    """The net row changes of some calls, in the order of a sandbox's own."""
-    rows: dict[tuple[str, str], RowChange | None] = {}
-    for call in calls:
-        for change in call.changes:
-            row = change.table, canonical(dict(change.key))
-            known = rows.get(row)
-            rows[row] = change if known is None else _after(known, change)
-    return [*canonical_order(filter(None, rows.values()))]
 
 
 def shared_row(evidence: Evidence) -> str | None:
@@ -84,19 +74,6 @@ def shared_row(evidence: Evidence) -> str | None:
             if owners.setdefault(row, number) != number:
                 return f"{row[0]} {row[1]}"
     return None
-
-
-def _after(one: RowChange, other: RowChange) -> RowChange | None:
-    """The net change of a row of which a change follows on another; None if nothing is left."""
-    old = {**(other.before or {}), **(one.before or {})}
-    new = {**(one.after or {}), **(other.after or {})}
-    if one.op == "insert":
-        return None if other.op == "delete" else replace(one, after=new)
-    if other.op == "delete":
-        return replace(other, before=old)
-    after = {name: value for name, value in new.items() if old.get(name, ...) != value}
-    before = {name: old[name] for name in after if name in old}
-    return RowChange(one.table, "update", one.key, before, after) if after else None
 
 
 def combined(evidence: Evidence, judged: Sequence[Sequence[Verdict] | None]) -> list[Verdict]:

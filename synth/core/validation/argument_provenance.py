@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from envs.tools.sql import BUILTIN
 from envs.types import RowChange, ToolOutcome
+from synth.core.foundation.json_leaves import parsed
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.events import ToolResultEvent, UserTurnEvent
 from synth.core.validation.prove import GoldRun
@@ -139,7 +140,9 @@ def flat(text: str) -> str:
 
 
 def leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
-    """The scalars in a value, each with its path."""
+    """The scalars in a value, each with its path; the JSON text of an object is read as that."""
+    if isinstance(value, str) and value.startswith("{"):
+        value = parsed(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return [

@@ -9,13 +9,18 @@ scenario and the calls that are expected, in one of two forms::
 
     {"id": "17", "instruction": ..., "actions": [{"name": ..., "arguments": {...}}],
      "outputs": [...]}
+
+Either may have ``initial_state.initialization_actions``, calls that set the world's state first
+(``initialization_data`` is such a call, of a tool of that name), and the first form has
+``evaluation_criteria.env_assertions``, calls whose results are expected at the end. Both are
+``{"func_name": ..., "arguments": {...}}``, assertions with an ``assert_value``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, cast
@@ -29,6 +34,7 @@ FORMS = (
 )
 """The fields of both forms, for messages."""
 
+_FIRST_DATA, _FIRST_CALLS = "initialization_data", "initialization_actions"
 _SCENARIO = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 
 
@@ -38,11 +44,14 @@ class _EntryError(ValueError):
 
 @dataclass(frozen=True)
 class ExpectedCall:
-    """One call of the list, as its author wrote it: the agent's, or one ``by_user``."""
+    """One call of the list, as its author wrote it: the agent's, or one ``by_user``. An assertion
+    has to return ``value``.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     by_user: bool = False
+    value: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ class Scenario:
 @dataclass(frozen=True)
 class Entry:
     """One entry of a list. ``outputs`` are values that a reply must hold, ``line`` is its line in
-    JSON Lines, otherwise 1.
+    JSON Lines, otherwise 1. The calls of ``setup`` are made before the task begins.
     """
 
     id: str
@@ -75,6 +84,8 @@ class Entry:
     outputs: Sequence[str] = ()
     line: int = 1
     raw: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    setup: Sequence[ExpectedCall] = ()
+    assertions: Sequence[ExpectedCall] = ()
 
 
 class Kind(StrEnum):
@@ -82,12 +93,14 @@ class Kind(StrEnum):
 
     UNREADABLE = "cannot be read"
     DUPLICATE_ID = "has the id of another task"
+    NOT_SET_UP = "cannot be set up"
     UNKNOWN_TOOL = "calls an unknown tool"
     WRONG_ARGUMENTS = "calls a tool with wrong arguments"
     FAILS_ON_DATA = "makes a call that fails on the data"
     UNKNOWABLE_VALUE = "uses a value that nobody could know"
     NO_CHANGE = "makes a write that changes nothing"
     UNSUPPORTED_OUTPUT = "expects an output that no row supports"
+    WRONG_END = "comes to another end than it asserts"
     NOTHING_TO_JUDGE = "has nothing to judge"
     HALF_DONE = "does a part of what its user names"
     OTHER_GOLD = "expects something else than a task of the same words"
@@ -151,7 +164,8 @@ def _entry(raw: Any, name: str, line: int) -> Entry:
     if "instruction" in fields:
         calls = _calls(fields.get("actions"), "actions")
         outputs = _texts(fields.get("outputs"), "outputs")
-        return Entry(name, Scenario(_text(fields, "instruction")), calls, outputs, line, fields)
+        scenario = Scenario(_text(fields, "instruction"))
+        return Entry(name, scenario, calls, outputs, line, fields, _setup(fields))
     keys = ", ".join(map(str, fields)) or "none"
     raise _EntryError(f"its fields are {keys}; {FORMS}")
 
@@ -170,17 +184,35 @@ def _scenario_entry(fields: Mapping[str, Any], name: str, line: int) -> Entry:
         )
         read = Scenario(request, known, unknown, rest, persona if isinstance(persona, str) else "")
     criteria = _object(fields.get("evaluation_criteria"), "evaluation_criteria")
-    state: Any = fields.get("initial_state") or {}
-    if not isinstance(state, dict) or any(cast("dict[str, Any]", state).values()):
-        raise _EntryError("`initial_state` changes the world first, which no world here does")
     calls = _calls(criteria.get("actions"), "evaluation_criteria.actions")
-    if criteria.get("env_assertions") and not calls:
-        raise _EntryError("`env_assertions` are functions of another framework, and it has no call")
+    assertions = [
+        _assertion(item, f"env_assertions[{index}]")
+        for index, item in enumerate(_items(criteria.get("env_assertions"), "env_assertions"))
+    ]
     outputs = [
         *_texts(criteria.get("communicate_info"), "communicate_info"),
         *_texts(criteria.get("outputs"), "outputs"),
     ]
-    return Entry(name, read, calls, outputs, line, fields)
+    return Entry(name, read, calls, outputs, line, fields, _setup(fields), assertions)
+
+
+def _setup(fields: Mapping[str, Any]) -> list[ExpectedCall]:
+    """The calls before the task, of an entry in either form."""
+    state = _object(fields.get("initial_state") or {}, "initial_state")
+    if others := [key for key in state if state[key] and key not in (_FIRST_DATA, _FIRST_CALLS)]:
+        known = f"{_FIRST_DATA} and {_FIRST_CALLS} are"
+        raise _EntryError(f"`initial_state.{others[0]}` is not read, only {known}")
+    given = _object(state.get(_FIRST_DATA) or {}, f"initial_state.{_FIRST_DATA}")
+    data = {key: part for key, part in given.items() if part}
+    calls = _calls(state.get(_FIRST_CALLS), f"initial_state.{_FIRST_CALLS}")
+    return [ExpectedCall(_FIRST_DATA, data), *calls] if data else calls
+
+
+def _assertion(raw: Any, where: str) -> ExpectedCall:
+    call, value = _call(raw, where), raw.get("assert_value", True)
+    if not isinstance(value, bool):
+        raise _EntryError(f"`{where}.assert_value` must be true or false, not {value!r:.60}")
+    return replace(call, value=value)
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:
@@ -211,18 +243,23 @@ def _texts(value: Any, where: str) -> list[str]:
 
 
 def _calls(value: Any, where: str) -> list[ExpectedCall]:
+    return [_call(item, f"{where}[{index}]") for index, item in enumerate(_items(value, where))]
+
+
+def _items(value: Any, where: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
         raise _EntryError(f"`{where}` must be a list of calls, not {value!r:.60}")
-    return [_call(item, f"{where}[{index}]") for index, item in enumerate(cast("list[Any]", value))]
+    return cast("list[Any]", value)
 
 
 def _call(raw: Any, where: str) -> ExpectedCall:
     fields = _object(raw, where)
-    name = fields.get("name")
+    key = "func_name" if "func_name" in fields else "name"
+    name = fields.get(key)
     if not isinstance(name, str) or not name:
-        raise _EntryError(f"`{where}.name` must be the name of a tool, not {name!r:.60}")
+        raise _EntryError(f"`{where}.{key}` must be the name of a tool, not {name!r:.60}")
     requestor: object = fields.get("requestor", "assistant")
     if requestor not in ("assistant", "user"):
         raise _EntryError(f"`{where}.requestor` must be assistant or user, not {requestor!r:.60}")

@@ -126,6 +126,7 @@ class GoldMaker:
             for number, call in enumerate(self.entry.calls, 1)
             if (outcome := self._executed(number, call)) is not None
         ]
+        self._assert_end()
         self._due = later_calls([call for _, call, _ in made], self.script)
         tools = [str(leaf) for tool in self.world.tools for _, leaf in leaves(tool.to_openai())]
         progress = _Progress(seen=[self.draft.system, self.script.opening, *tools])
@@ -191,6 +192,22 @@ class GoldMaker:
             message = f"{label} changes nothing: no row differs after it ({shown})"
             raise Refused(Kind.NO_CHANGE, message)
         return outcome
+
+    def _assert_end(self) -> None:
+        """Raise Refused if an assertion does not hold once all calls are made."""
+        players = self._ahead.beside(self.world.whole_toolbox)
+        for call in self.entry.assertions:
+            result = players.call(_tool_call(call.name, call.arguments)).result
+            if not result.ok:
+                problem = f"{result.message} {result.advice or ''}".rstrip()
+            elif result.output is not call.value:
+                problem = f"it is {result.output!r:.80}, not {call.value}"
+            else:
+                continue
+            shown = _shown(call.arguments)
+            raise Refused(
+                Kind.WRONG_END, f"assertion {call.name}({shown}) at gold's end: {problem}"
+            )
 
     def _identify(self) -> None:
         """Ask who the user is, and look that up, as the world's policy wants it."""

@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
-from envs.types import Pins, ToolCall, ToolOutcome
+from envs.types import ToolCall, ToolOutcome
 from envs.world.loader import World
+from synth.core.tasks.setup_calls import open_environment
 from synth.ext.action_lists.values import said_days
 from synth.task import Task
 
@@ -74,8 +75,7 @@ class Inferred:
         arguments = copy.deepcopy(dict(outcome.arguments or {}))
         if not _raise(arguments, path, value):
             return False
-        pins = Pins(self._draft.now, self._draft.seed)
-        with closing(self._world.environment(self._template, pins)) as environment:
+        with closing(open_environment(self._draft, self._world, self._template)) as environment:
             try:
                 for call in self._calls:
                     environment.call(call)

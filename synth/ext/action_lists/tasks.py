@@ -22,6 +22,7 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.pools import PublishedFamily, TaskInstance
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import FileFamilies
+from synth.core.tasks.setup_calls import SETUP, open_environment
 from synth.core.tasks.yaml.body import Body, WorldRules
 from synth.core.tasks.yaml.family import read_rules
 from synth.core.tasks.yaml.step_templates import ConfirmTemplate, StepTemplate
@@ -114,14 +115,13 @@ def _body_of(
     """The whole body of an entry's task. Raises
     :class:`~synth.ext.action_lists.entries.Refused`.
     """
-    every_tool = (*world.tools, *world.user_toolbox.tools)
-    writers = {tool.name for tool in every_tool if not tool.read_only}
+    writers = {tool.name for tool in world.whole_toolbox.tools if not tool.read_only}
     script = settled_script(entry, writers)
-    pins = Pins(draft.now, draft.seed)
-    with (
-        closing(world.environment(template, pins)) as ahead,
-        closing(world.environment(template, pins)) as behind,
-    ):
+    try:
+        ahead = open_environment(draft, world, template)
+    except TaskError as error:
+        raise Refused(Kind.NOT_SET_UP, error.message) from None
+    with closing(ahead), closing(open_environment(draft, world, template)) as behind:
         maker = GoldMaker(entry, script, world, template, draft, ahead, behind)
         gold = maker.make(asks_consent=asks_consent)
     gold = replace(gold, steps=_with_reads(gold.steps, rules, world))
@@ -270,11 +270,21 @@ class _ActionFamily(PublishedFamily):
 
 class ListTasks(FamilyTasks):
     """The proved tasks of a list in one universe. ``refused`` holds what is left out,
-    ``useless_reads`` the reads that are not made, by the task's id in the list.
+    ``useless_reads`` the reads that are not made, ``entries`` the list's, by the task's
+    id in it.
     """
 
     refused: Sequence[LeftOut] = ()
+    entries: Mapping[str, Entry] = MappingProxyType({})
     useless_reads: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def make(
+        self, family: str, case: str | None, instance: TaskInstance, phrasing: str | None = None
+    ) -> Task:
+        task = super().make(family, case, instance, phrasing)
+        setup = self.entries[str(task.slots["task_id"])].setup
+        made = [{"tool": call.name, "arguments": dict(call.arguments)} for call in setup]
+        return task.with_extra(SETUP, made or None)
 
 
 def list_tasks(
@@ -300,7 +310,9 @@ def list_tasks(
         about = f"Tasks of the list {settings.path.name}."
         family = _ActionFamily(settings.family, str(settings.path), 1, about, listed, inferred)
         read = FileFamilies([family], rules)
-        return ListTasks(world, template, names, universe, given=lambda _: read, identity=identity)
+        tasks = ListTasks(world, template, names, universe, given=lambda _: read, identity=identity)
+        tasks.entries = entries
+        return tasks
 
     pool((), families)  # an unknown family is refused before the work
     drafts = {
@@ -327,8 +339,7 @@ def list_tasks(
         if reason := asyncio.run(_fault(task, world, template, inferred[name])):
             refused.append(LeftOut(name, Kind.NOT_PROVED, reason))
             del kept[name]
-    every_tool = (*world.tools, *world.user_toolbox.tools)
-    reads = {tool.name for tool in every_tool if tool.read_only}
+    reads = {tool.name for tool in world.whole_toolbox.tools if tool.read_only}
     for item in _rivals([entries[name] for name in kept], reads):
         refused.append(item)
         del kept[item.id]
@@ -358,7 +369,9 @@ def _distinct(found: Sequence[Entry | LeftOut], refused: list[LeftOut]) -> dict[
 
 
 def _rivals(entries: Sequence[Entry], reads: Collection[str]) -> list[LeftOut]:
-    """The entries whose users say the same and that expect other writes or outputs."""
+    """The entries whose users say the same in the same state, and that expect other writes or
+    outputs.
+    """
     asked: dict[str, dict[str, str]] = {}
     for entry in entries:
         said = entry.scenario
@@ -366,7 +379,9 @@ def _rivals(entries: Sequence[Entry], reads: Collection[str]) -> list[LeftOut]:
         calls = [(one.name, canonical(one.arguments)) for one in entry.calls]
         writes = sorted(call for call in calls if call[0] not in reads)
         gold = canonical([writes, sorted(entry.outputs)])
-        asked.setdefault(" ".join(re.findall(r"\w+", words)), {})[entry.id] = gold
+        state = canonical([(one.name, one.arguments) for one in entry.setup])
+        same = " ".join(re.findall(r"\w+", words)) + state
+        asked.setdefault(same, {})[entry.id] = gold
     why = "no agent could tell apart"
     return [
         LeftOut(name, Kind.OTHER_GOLD, f"{why} {', '.join(golds)}")

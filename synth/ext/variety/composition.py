@@ -15,6 +15,7 @@ from dataclasses import replace
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.tasks.forms import joint_form
 from synth.core.tasks.parts import OF, joined_gold, with_own_names
+from synth.core.tasks.setup_calls import SETUP
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.tasks.yaml.words import SUBMIT_SQL
 from synth.core.types.checks import EndRules
@@ -42,12 +43,13 @@ LEADS = (
 
 def setting(task: Task) -> str:
     """What tasks must have in common to be asked in one conversation: rules, the person who is
-    signed in, the day, and the form of answers. Empty for a task that no other can follow.
+    signed in, the day, the setup, and the form of answers. Empty for a task that no other can
+    follow.
     """
     if any(isinstance(step, CallStep) and step.tool == SUBMIT_SQL for step in task.gold):
         return ""  # a query is handed in once
     rules = task.system.replace(clock_line(task.now), "")
-    return digest(rules, task.now[:10], task.form, task.universe)
+    return digest(rules, task.now[:10], task.form, task.universe, *task.extras.get(SETUP, ()))
 
 
 def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | None]:
@@ -80,7 +82,7 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     compare = {name: rule for part in own for name, rule in part.rules.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
     words = [part.extras.get("phrasing", "") for part in own]
-    return replace(
+    task = replace(
         own[0],
         id=task_id,
         family=_family(parts),
@@ -97,8 +99,10 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
         user=role_of(own),
         end=None,
         parts=tuple(own),
-        extras={"phrasing": JOIN.join(words)} if any(words) else {},
+        extras={},
     )
+    task = task.with_extra(SETUP, parts[0].extras.get(SETUP))
+    return task.with_extra("phrasing", JOIN.join(words) if any(words) else None)
 
 
 def _part(parts: Sequence[Task], index: int, draw: int) -> Task:

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 import pytest
 
-from envs.types import RowChange
+from envs.sandboxes.row_changes import changes_since, joined_changes
+from envs.types import RowChange, StateDiff
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.requests import combined, evidence_of_requests, net_changes
+from synth.core.rewards.requests import combined, evidence_of_requests
 from synth.evidence import CallRecord, Evidence, TurnRecord, Utterance
 from synth.task import Task
 from synth.user import FollowUp, UserRole
@@ -43,8 +44,9 @@ DELETE = change("delete", {"id": 1, "name": "b", "price": 2}, None)
     ],
 )
 def test_net_changes_of_calls(changes: list[RowChange], net: RowChange | None):
-    calls = [CallRecord("write", {}, True, None, False, [item]) for item in changes]
-    assert net_changes(calls) == ([] if net is None else [net])
+    first, rest, both = map(joined_changes, (changes[:1], changes[1:], changes))
+    assert both == (() if net is None else (net,))
+    assert changes_since(StateDiff(first), StateDiff(both)) == StateDiff(rest)
 
 
 def evidence() -> Evidence:

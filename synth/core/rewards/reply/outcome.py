@@ -64,7 +64,9 @@ def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
     if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
         yield from _untold_work(evidence, gold, spoken)
     elif gold.said:
-        yield from _denied(evidence, closing) or _untold_answer(evidence, gold, closing)
+        denied = _denied(evidence, closing)
+        if denied or not _names_acts_of_user(evidence, gold, closing):
+            yield from denied or _untold_answer(evidence, gold, closing)
 
 
 def _denied(evidence: Evidence, spoken: Sequence[Utterance]) -> list[ReplyFinding]:
@@ -172,6 +174,18 @@ def _untold_answer(
         return
     shown = ", ".join(sorted(wanted)[:6]) or "a refusal"
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
+
+
+def _names_acts_of_user(evidence: Evidence, gold: GoldReply, spoken: Sequence[Utterance]) -> bool:
+    """True if gold tells of nothing but what the user has changed by its own tools, and some words
+    have one of that or of the request.
+    """
+    used = [(turn, call) for turn in evidence.turns for call in turn.calls if call.changes]
+    acts = content(" ".join(f"{call.name.replace('_', ' ')} {turn.text}" for turn, call in used))
+    known = (acts | content(evidence.task.prompt)) - _DONE
+    told = chain.from_iterable(sentences(words.text) for words in spoken)
+    named = (one for one in told if known & one.stems and not one.refuses)
+    return bool(used) and content(gold.said[-1]) <= acts and any(named)
 
 
 def _stems(text: str) -> set[str]:

@@ -66,17 +66,42 @@ class UserTools:
         """The acts of a turn, and the user's question where they are unclear."""
         acts: list[Act] = []
         for sentence in sentences(text):
-            for clause in _clauses(sentence):
+            for clause in self._clauses(sentence):
                 found = self._meant(clause, directs=_DIRECTS.search(sentence.text) is not None)
+                if acts and self._goes_on(clause, found, acts[-1].tools[0]):
+                    continue
                 if len(found) > 1:
                     names = " or ".join(_plain(tool["name"]) for tool in found)
                     return [], f"Which one do you mean: {names}?"
                 for tool in found:
-                    arguments, lacking = _arguments(clause, text, tool["parameters"])
+                    arguments, lacking = _arguments(clause, text, tool)
+                    if lacking:  # it may stand behind an "and"
+                        arguments, lacking = _arguments(sentence.text, text, tool)
                     if lacking:
                         return [], f'I can {_plain(tool["name"])}. What should "{lacking}" be?'
                     acts.append(Act("instruct", tools=(tool["name"],), arguments=arguments))
         return acts, ""
+
+    def _clauses(self, sentence: Sentence) -> Iterator[str]:
+        """The clauses of a sentence that may direct. Words of a tool's name ask for no leave."""
+        named = {word for _, name, _ in self._words for word in name}
+        rest = (
+            re.sub(r"[a-z0-9]+", lambda at: "" if stem(at[0]) in named else at[0], part)
+            for part in sentence.parts
+        )
+        if not (sentence.put_off or Sentence(tuple(rest)).acts):
+            for part in sentence.parts:
+                clauses = _AND.split(_LEAD.sub("", part))
+                yield from (clause for clause in clauses if not _DENIES.search(clause))
+
+    def _goes_on(self, clause: str, found: Sequence[Mapping[str, Json]], before: str) -> bool:
+        """Tell whether a clause says more about the tool of the clause before."""
+        first = _words(clause)[:1]
+        return any(tool["name"] == before for tool in found) and not any(
+            first in (name[:1], described[:1])
+            for tool, name, described in self._words
+            if tool in found
+        )
 
     def report(self, results: Sequence[ToolResult]) -> str:
         """What the user says about what its calls came to."""
@@ -88,15 +113,16 @@ class UserTools:
         if (looks or asks) and about(clause, self._role.knows):
             return []
         said = _words(_DIRECTS.sub(" ", clause))
-        weights: list[tuple[float, Mapping[str, Json]]] = []
+        weights: list[tuple[tuple[float, float], Mapping[str, Json]]] = []
         for tool, name, described in self._words:
             held = {*name, *described}.intersection(said)
             reads = tool["read_only"] if looks or (asks and described[0] not in said) else None
             if _fits(said, name, held, reads) and (
                 directs or said[:1] in (name[:1], described[:1])
             ):
-                weights.append((sum(1 / self._common[word] for word in held), tool))
-        best = max((weight for weight, _ in weights), default=0)
+                whole = len(held.intersection(name)) / len(name)
+                weights.append(((sum(1 / self._common[word] for word in held), whole), tool))
+        best = max((weight for weight, _ in weights), default=(0, 0))
         return [tool for weight, tool in weights if weight == best]
 
 
@@ -136,46 +162,60 @@ def _words(text: str) -> list[str]:
     return [stem(word) for word in re.findall(r"[a-z0-9]+", fold(_plain(text)))]
 
 
-def _clauses(sentence: Sentence) -> Iterator[str]:
-    if not (sentence.put_off or sentence.acts):
-        for part in sentence.parts:
-            clauses = _AND.split(_LEAD.sub("", part))
-            yield from (clause for clause in clauses if not _DENIES.search(clause))
-
-
 def _arguments(
-    clause: str, text: str, parameters: Mapping[str, Json]
+    clause: str, text: str, tool: Mapping[str, Json]
 ) -> tuple[dict[str, Json], str | None]:
-    """The arguments in a clause of a text, and the name of a required one that it lacks."""
+    """The arguments in a clause of a text, and the name of a required one that it lacks. A value
+    without its parameter's name is taken where no other parameter takes such values.
+    """
     found: dict[str, Json] = {}
-    for name, schema in parameters.get("properties", {}).items():
-        value = _value(clause, name.replace("_", "[ _]"), schema)
+    fields = tool["parameters"].get("properties", {})
+    beside = re.sub(tool["name"].replace("_", "[ _]"), "", clause, count=1)
+    for name, schema in fields.items():
+        parts = _named(beside, name)
+        if [_kind(other) for other in fields.values()].count(_kind(schema)) == 1:
+            parts += [*_named(clause, name), *_unnamed(clause, schema)]
+        value = next((one for part in parts if (one := _value(part, schema)) is not None), None)
         if isinstance(value, str) and "enum" not in schema:  # as it was written
             found_in = re.search(re.escape(value), text, re.IGNORECASE)
             value = found_in.group() if found_in else value
         if value is not None:
             found[name] = value
-        elif name in parameters.get("required", ()):
+        elif name in tool["parameters"].get("required", ()):
             return found, name
     return found, None
 
 
-def _value(clause: str, name: str, schema: Mapping[str, Json]) -> Json:
-    """The value in a clause that a parameter takes, behind its name (a pattern) or the only one."""
-    named = re.findall(rf'\b{name}\b(?: to| is| as)?\W{{0,3}}?("[^"]*"|[\w.-]+)', clause)
-    for part in [*named, clause]:
-        if "enum" in schema:
-            values = [item for item in schema["enum"] if _holds(part, str(item))]
-        elif schema.get("type") == "boolean":
-            values = [True] * bool(_ON.search(part)) + [False] * bool(_OFF.search(part))
-        elif schema.get("type") in ("integer", "number"):
-            numbers = [float(number) for number in _NUMBER.findall(part)]
-            values = [int(number) if number.is_integer() else number for number in numbers]
-        else:
-            values = re.findall(r'"([^"]*)"', part) or ([part] if part is not clause else [])
-        if len(values) == 1:
-            return values[0]
-    return None
+def _kind(schema: Mapping[str, Json]) -> str:
+    return str(schema.get("enum", schema.get("type")))
+
+
+def _named(clause: str, name: str) -> list[str]:
+    """What stands behind a parameter's name, quoted texts first."""
+    pattern = name.replace("_", "[ _]")
+    found = re.findall(rf'\b{pattern}\b(?: to| is| as)?\W{{0,3}}?("[^"]*"|[\w.-]+)', clause)
+    return sorted(found, key=lambda part: not part.startswith('"'))
+
+
+def _unnamed(clause: str, schema: Mapping[str, Json]) -> list[str]:
+    """The whole clause; for a free text its only quoted one."""
+    quoted = re.findall(r'"[^"]*"', clause)
+    free = _kind(schema) == "string"
+    return [clause] if not free else quoted if len(quoted) == 1 else []
+
+
+def _value(part: str, schema: Mapping[str, Json]) -> Json:
+    """The value of a kind in a part of a clause; None unless it holds exactly one."""
+    if "enum" in schema:
+        values = [item for item in schema["enum"] if _holds(part, str(item))]
+    elif schema.get("type") == "boolean":
+        values = [True] * bool(_ON.search(part)) + [False] * bool(_OFF.search(part))
+    elif schema.get("type") in ("integer", "number"):
+        numbers = [float(number) for number in _NUMBER.findall(part)]
+        values = [int(number) if number.is_integer() else number for number in numbers]
+    else:
+        values = [part.strip('"')]
+    return values[0] if len(values) == 1 else None
 
 
 def _holds(text: str, value: str) -> bool:

@@ -171,8 +171,7 @@ class AttackRunner(FamilyRunner):
 
     async def _mutants(self, case: Case, elsewhere: Sequence[ToolStep]) -> None:
         strays = strays_for(case.moves, elsewhere)[:STRAYS]
-        every_tool = (*self.world.tools, *self.world.user_toolbox.tools)
-        schemas = {tool.name: tool.parameters for tool in every_tool}
+        schemas = {tool.name: tool.parameters for tool in self.world.whole_toolbox.tools}
         every = list(mutants(case.moves, strays, schemas, case.task, elsewhere))
         chosen = spread(every)
         self.report.left_out += len(every) - len(chosen)
