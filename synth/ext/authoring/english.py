@@ -26,6 +26,11 @@ def is_rare(word: str) -> bool:
     return _WORDS.UNIGRAMS.get(word, 0) <= _COMMON
 
 
+def is_commoner(word: str, other: str) -> bool:
+    """Tell whether a word occurs more often than another."""
+    return _WORDS.UNIGRAMS.get(word, 0) > _WORDS.UNIGRAMS.get(other, 0)
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
     ``borrowernumber``; the name alone where it is a word or they are not all common words.

@@ -98,11 +98,11 @@ def shortened(name: str, most: int) -> str:
     return f"{name[: most - 9].rstrip('_')}_{digest}"
 
 
-def labels(columns: Iterable[str]) -> dict[str, str]:
+def labels(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """An identifier for each column of a table, no two of them the same parameter."""
     out, taken = dict[str, str](), set[str]()
-    for column in columns:
-        label, number = snake(column), 2
+    for column, bare in _bare_columns(columns, links).items():
+        label, number = snake(bare), 2
         while parameter(label) in taken:
             label, number = f"{snake(column)}_{number}", number + 1
         taken.add(parameter(label))
@@ -195,7 +195,10 @@ def _numbers(word: str) -> tuple[str, str]:
     if word in _UNCOUNTABLE:
         return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
     singular = _english().singular_noun(word)
-    one = str(singular) if singular and not word.endswith(("ss", "us", "is", "alias")) else word
+    plural = singular and not word.endswith(("ss", "alias"))
+    if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
+        plural = resolve("synth.ext.authoring.english:is_commoner")(singular, word)
+    one = str(singular) if plural else word
     if word.endswith("o") and resolve("synth.ext.authoring.english:is_rare")(word):
         return one, f"{word}s"
     return one, word if one != word else str(_english().plural_noun(word))
@@ -279,22 +282,23 @@ def be(words: str) -> str:
     return "are" if is_plural(head.rpartition(" ")[2]) else "is"
 
 
-def said(columns: Mapping[str, str | None], noun: str = "") -> dict[str, str]:
-    """Each column as words: its comment, if that is a noun that no other column has, else its name
-    without a prefix that all columns share, or that repeats the ``noun`` of the row. ``columns``
-    maps names to comments.
+def said(
+    columns: Mapping[str, str | None], noun: str = "", links: Collection[str] = ()
+) -> dict[str, str]:
+    """Each column as words: its comment, if that is a noun that no other column has, else its bare
+    name without words that repeat the ``noun`` of the row. ``columns`` maps names to comments.
 
     >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_seats"]))
     {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_seats': \
 'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
-    prefix, out = _shared_prefix([*columns]), dict[str, str]()
+    bare, out = _bare_columns(columns, links), dict[str, str]()
     for name, comment in zip(columns, comments, strict=True):
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        out[name] = _said(spelled(name).removeprefix(prefix).removeprefix("fk_").split("_"))
+        out[name] = _said(bare[name].removeprefix("fk_").split("_"))
     bare = {name: _without(noun.split(), out[name]) for name in out}
     taken = [*out.values(), *bare.values()]
     return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
@@ -334,12 +338,19 @@ def _number_of(words: Sequence[str]) -> list[str]:
     return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
-def _shared_prefix(names: Sequence[str]) -> str:
-    """The first word, with its underscore, that all of at least three names share."""
-    names = [spelled(name) for name in names]
-    heads = {name.partition("_")[0] for name in names if "_" in name}
-    shared = len(names) > 2 and len(heads) == 1 and all("_" in name for name in names)
-    return f"{heads.pop()}_" if shared else ""
+def _bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
+    """The spelled name of each column without the first word that all at least three columns share
+    which are no ``links`` to other tables.
+
+    >>> _bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
+    {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
+    """
+    names = {column: spelled(column) for column in columns}
+    own = [name.partition("_") for column, name in names.items() if column not in links]
+    heads = {head for head, _, rest in own if rest}
+    shared = len(own) > 2 and len(heads) == 1 and all(rest for _, _, rest in own)
+    prefix = f"{heads.pop()}_" if shared else ""
+    return {column: name.removeprefix(prefix) for column, name in names.items()}
 
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:

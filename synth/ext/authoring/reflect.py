@@ -128,7 +128,8 @@ def _columns(
     unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
     known = {column.name: column.comment for column in live.columns}
     comments = {name: known.get(name) for name in names}
-    label, words = labels(names), said(comments, noun.words)
+    links = {column for columns, _, _ in live.links for column in columns}
+    label, words = labels(names, links), said(comments, noun.words, links)
     found = [
         _column(live.name, one, rules, unique, values[name], db)
         for name, one in zip(names, shown, strict=True)
