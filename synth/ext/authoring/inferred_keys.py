@@ -20,6 +20,10 @@ _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z
 """The parts of a column's name that say that it refers to something."""
 
 
+def _ends(column: str) -> bool:
+    return _AROUND.search(spelled(column)) is not None
+
+
 _PERSON = re.compile(
     r"(?:^|_)(?:creator|author|editor|owner|assignee|reporter|reviewer|approver|manager)$"
 )
@@ -79,7 +83,11 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
                     found = texts.held(db, table, column) if column.name not in own else None
                 out += [found] if found and (whole or found.values) else []
         out += _alike(db, tables, out)
-    return out
+    sure = {(one.table, one.target) for one in out if one.values or _ends(one.column)}
+    sure |= {(table.name, target) for table in tables for _, target, _ in table.links}
+    return [  # what only a noun names refers to no part of its own row
+        one for one in out if (one.table, one.target) in sure or (one.target, one.table) not in sure
+    ]
 
 
 def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:
@@ -113,10 +121,12 @@ def _alike(
     places = _places(tables, found)
     for table in tables:
         typed = any(spelled(one).rpartition("_")[2] == "type" for one in table.key)
+        own = {columns[0] for columns in (table.key, *table.uniques) if len(columns) == 1}
         for column in [] if typed else _free(table, found):
             target, name = places.get(column.name, (table, ""))
             key = _held(db, table, column, target, whole=True) if target is not table else None
-            if key and key.key == name:
+            sure = column.name not in own or _ends(column.name) or (key and key.values)
+            if key and key.key == name and sure:
                 yield key
 
 
