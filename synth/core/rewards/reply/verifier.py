@@ -92,7 +92,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-29.2"
+RULES = "2026-11-29.3"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
