@@ -215,18 +215,10 @@ class ActClaims:
         """Acts on things of which neither the rollout nor the rules and tools speak. A clause with
         a number is judged by that.
         """
+        known = _NO_ACT | self._called
         for clause in _PART.split(sentence.text):
             found = None if re.search(r"\d", clause) else _DONE_TO.search(clause)
-            if found is None:
-                continue
-            kind = next(one for one in ("past", "state", "own", "more") if found[one])
-            before = clause[: found.start(kind)].split()
-            if base_form(found[kind].rpartition("-")[2]) in _NO_ACT | self._called or any(
-                one in _HINDERS or is_negative(one) for one in before
-            ):
-                continue
-            thing = (found["subject"] or found["object"]).replace("'s", "").split()[:3]
-            thing = [one for one in thing if len(one) > 2 and stem(one) not in GENERAL]
+            thing = [] if found is None else _thing_of(found, known)
             if thing and self.given.stems.isdisjoint(map(stem, thing)):
                 why = f"nothing speaks of {' '.join(thing)}"
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
@@ -500,6 +492,18 @@ class ActClaims:
                 for other in self.given.days
             ):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
+
+
+def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:
+    """The words for the thing of an act, unless its verb is ``known`` or the act is no report."""
+    kind = next(one for one in ("past", "state", "own", "more") if found[one])
+    before = found.string[: found.start(kind)].split()
+    if base_form(found[kind].rpartition("-")[2]) in known:
+        return []
+    if any(one in _HINDERS or is_negative(one) for one in before):
+        return []
+    words = (found["subject"] or found["object"]).replace("'s", "").split()[:3]
+    return [one for one in words if len(one) > 2 and stem(one) not in GENERAL]
 
 
 def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:
