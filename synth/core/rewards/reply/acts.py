@@ -21,8 +21,9 @@ from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, fold, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken, columns
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.outcome import content
+from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
+    IRREGULAR,
     AgentSentence,
     ReplyFinding,
     base_form,
@@ -71,9 +72,9 @@ _LOOSE = stems(
 """Acts that any call may be a way of doing."""
 
 _NO_ACT = stems(
-    "look check search find see read review go understand say mention explain note notice verify"
+    "look check search find see read review understand say mention explain note notice verify"
     " confirm think believe hope apologize suggest offer try receive need want get do have make"
-    " take keep let locate retrieve pulled compare calculate list show provide give share describe"
+    " take keep locate retrieve pulled compare calculate list show provide give share describe"
     " discuss assume mean miss forget learn decide determine consider help know use type mix"
     " mistake wait leave run attempt identify gather compute misread establish realize discover"
     " access assist love happen passed confuse misspell mistype respond reply answer outline"
@@ -84,7 +85,6 @@ _NO_ACT = stems(
 _TELLS = stems("notify inform tell ask")
 """Talking that is an act towards anybody but the user."""
 
-_TIME = re.compile(r"day|hour|min|week|month|year")
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
@@ -104,6 +104,20 @@ _CLAIM = re.compile(
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
     r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
 )
+_THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
+_HELPED = (
+    r"(?:(?:has|have|had|was|were|got|is|are|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
+)
+_PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
+_DONE_TO = re.compile(
+    rf"^\W*(?:[a-z]+ly,? |also |then )?(?!this){_THE}(?P<subject>[a-z][a-z' -]*?)\s+"
+    rf"(?:{_HELPED}(?P<past>{_PAST})|(?:is|are){_ADVERB}\s+(?P<state>in|on|at|with|under)\b)"
+    r"(?!.*\b(?:is|are|was|were|has|have)\b)"
+    rf"|(?:\b(?:i|we)(?:'ve)?\s+{_HELPED}(?:gone ahead\s+)?(?P<own>{_PAST})"
+    r"(?:\s+(?:up|off|out|in|on|down|back|over|to|with|at|into|for|about))*"
+    rf"|^\W*{_HELPED}(?P<more>{_PAST}))\s+{_THE}(?P<object>[a-z][a-z' -]*)"
+)
+"""What was done to a thing, or where it is: "a courier has picked it up", "I wrote to the bank"."""
 _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
 )
@@ -119,6 +133,7 @@ _HINDERS = words(
 """Words before a verb that make its clause no report of an act."""
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
 _CLAUSE = re.compile(r"[,;:\u2013\u2014(]|\bbut\b|\bhowever\b|\band\b")
+_PART = re.compile(r"[,;\u2013\u2014(]|\bbut\b|\bhowever\b|\band (?=[a-z]+ed\b)")
 _FURTHER = re.compile(r"\b(?:also|as well|too|besides|additionally)\b")
 
 
@@ -178,10 +193,12 @@ class ActClaims:
         if sentence.asks or not all(call.name for call in self.every):
             return  # also for a transcript that does not name its calls
         claims = list(self._claimed(sentence))
-        undone = [*self._not_done(sentence, claims)]
+        undone = [*self._not_done(sentence, claims), *self._on_unknown_things(sentence)]
         yield from undone[:1]
         if not undone:
-            yield from self._unfounded(sentence, claims)
+            if sentence.plain and "will" not in sentence.words:
+                reports = self.calls or claims or _reports(sentence)
+                yield from self._other_day(sentence) if reports else ()
             yield from self._other_than_called(sentence, claims) if self.calls else ()
 
     def _not_done(
@@ -189,21 +206,22 @@ class ActClaims:
     ) -> Iterator[ReplyFinding]:
         """The claims of what cannot have been done."""
         for claim in claims:
-            why = self._unset(claim)
-            if not why and claim.kind != "state":
-                why = self._undone(claim, sentence)
+            why = self._undone(claim, sentence) if claim.kind != "state" else ""
             moves_money = claim.verb in _MONEY_ACTS | _VERBS["send"]
             if why and not (moves_money and self._names_amount(sentence)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
 
-    def _unfounded(
-        self, sentence: AgentSentence, claims: Sequence[_Claim]
-    ) -> Iterator[ReplyFinding]:
-        """Days of a report and numbers of a claimed act that nothing gave."""
-        if sentence.plain and "will" not in sentence.words:
-            reports = self.calls or claims or _reports(sentence)
-            yield from self._other_day(sentence) if reports else ()
-            yield from self._invented(sentence) if claims else ()
+    def _on_unknown_things(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
+        """Acts on things of which neither the rollout nor the rules and tools speak. A clause with
+        a number is judged by that.
+        """
+        known = _NO_ACT | self._called
+        for clause in _PART.split(sentence.text):
+            found = None if re.search(r"\d", clause) else _DONE_TO.search(clause)
+            thing = [] if found is None else _thing_of(found, known)
+            if thing and self.given.stems.isdisjoint(map(stem, thing)):
+                why = f"nothing speaks of {' '.join(thing)}"
+                yield ReplyFinding(CHECK, sentence.raw[:200], why)
 
     def _other_than_called(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
@@ -322,14 +340,6 @@ class ActClaims:
         described = (self.describes.get(call.name, "") for call in self.calls)
         return frozenset(map(base_form, [*done, *verbs, *described]))
 
-    def _unset(self, claim: _Claim) -> str:
-        """The reason where a claim sets a value of an enum that no call has."""
-        for state in self.states if self.calls else ():
-            pattern = rf"\b(?:to|as|by|via|into) (?:the |your |an? )?{re.escape(state)}\b"
-            if len(state) > 4 and re.search(pattern, claim.behind) and not self.made.holds(state):
-                return f"no call has {state!r}"
-        return ""
-
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
         act = claim.verb
@@ -365,8 +375,6 @@ class ActClaims:
         top and shares too little with the calls.
         """
         about = claim.content & self._work
-        if claim.kind == "own" and claim.content and not claim.content & self.given.stems:
-            return f"no call was about {', '.join(sorted(claim.content))}"
         if self.calls and 2 * len(about) <= len(claim.content) and _FURTHER.search(claim.clause):
             return f"no call was about {', '.join(sorted(claim.content - about))}"
         for name in sorted(self.writers - {call.name for call in self.calls}):
@@ -453,16 +461,6 @@ class ActClaims:
                     CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
                 )
 
-    def _invented(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
-        """Numbers that nothing gave, and that follow from no two or three that were seen."""
-        for value in values_in(sentence.text):
-            if self.given.lacks(value) and not _TIME.match(value.unit):
-                known = self._seen.amounts
-                readings = (Decimal(one[0]) for one in value.readings)
-                if len(known) < MOST and not any(_follows(item, known) for item in readings):
-                    why = f"nothing gave {value.text} {value.unit}".strip()
-                    yield ReplyFinding(CHECK, sentence.raw[:200], why)
-
     @cached_property
     def _amounts(self) -> frozenset[Decimal]:
         """The numbers of the calls under names of money; all of them where no name is one."""
@@ -494,6 +492,18 @@ class ActClaims:
                 for other in self.given.days
             ):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
+
+
+def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:
+    """The words for the thing of an act, unless its verb is ``known`` or the act is no report."""
+    kind = next(one for one in ("past", "state", "own", "more") if found[one])
+    before = found.string[: found.start(kind)].split()
+    if base_form(found[kind].rpartition("-")[2]) in known:
+        return []
+    if any(one in _HINDERS or is_negative(one) for one in before):
+        return []
+    words = (found["subject"] or found["object"]).replace("'s", "").split()[:3]
+    return [one for one in words if len(one) > 2 and stem(one) not in GENERAL]
 
 
 def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from synth.core.users.scripted.hearing import Sentence
@@ -16,6 +17,8 @@ from synth.core.users.scripted.proposal import (
 )
 from synth.core.users.scripted.talk import Talk
 from synth.user import Consent
+
+_PART = re.compile(r"\n|(?<=[.;])\s+|\bthen\b")
 
 
 def lacking(words: Turn, consent: Consent, talk: Talk) -> Sequence[str]:
@@ -68,10 +71,16 @@ def _misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
 
 
 def _near(words: Turn, consent: Consent, talk: Talk) -> Turn:
-    """The lines that name what no other open condition holds."""
-    others = (one for one in talk.unsettled if one != consent)
-    own = values_of(consent).difference(*map(values_of, others))
-    return Turn("\n".join(line for line in words.text.splitlines() if own & named_in(line)))
+    """The paragraphs that name what no other open condition holds; of one that names values of
+    several conditions, the lines and clauses.
+    """
+    others = frozenset[Named]().union(*(values_of(one) for one in talk.unsettled if one != consent))
+    own, near = values_of(consent) - others, list[str]()
+    for block in words.text.split("\n\n"):
+        mixed = (others - values_of(consent)) & named_in(block)
+        parts = _PART.split(block) if mixed else [block]
+        near += [part for part in parts if own & named_in(part)]
+    return Turn("\n".join(near))
 
 
 def objects(words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence]) -> bool:

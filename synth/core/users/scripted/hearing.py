@@ -22,8 +22,8 @@ _PLEASE = r"\b(?:please|kindly|(?:can|could|would|will) you(?! (?:like|want|pref
 _TELL = r"(?:tell|provide|give(?! it\b)|share|specify|send(?! \w+(?: \w+){0,3} back\b)|clarify|describe|choose|explain|list|advise)\b"
 _ASKS_LEAVE = (
     r"\b(?:shall|should|may|can|could) (?:i|we)\b(?! (?:\w+ )?(?:have|get|ask|know|help|assist|do)\b)"
-    r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|happy) to (?:proceed|go|continue)|^(?:proceed|go ahead)\b"
-    r"|\b(?:approv|permission|consent|agree|object|go-ahead|you accept)|\bconfirm\w* (?:that|if|by|the following)\b|\bunless you\b"
+    r"|\b(?:want|like|prefer|need|with|for) (?:me|us) to\b|\b(?:want|like|ready|okay|happy|comfortable) (?:to |with )?(?:proceed|go|continue|mov)|^(?:proceed|go ahead)\b"
+    r"|\b(?:approv|authori[sz]|permission|consent|agree|object|go-ahead|green light|you accept)|\bconfirm\w* (?:that|if|by|the following)\b|\bunless you\b"
 )
 
 _MARK = re.compile(r"\?(?![\w/=&])")
@@ -31,7 +31,7 @@ _LED = re.compile(rf"(?:^|[,;:\u2013\u2014] |\s- )(?:\w+ )?{_WH}|{_WH}\s*\?$")
 _OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
 _REQUEST = re.compile(
     rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|{_PLEASE}.{{0,60}}?\b{_TELL}"
-    rf"|\blet me know (?!if\b|when\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
+    rf"|\blet me know (?!if\b|when\b|and\b|so\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
     r"|\bdo you (?:\w+ )?(?:know|have)\b|\bi(?:'ll|'d| will)? (?:\w+ )?(?:need|require)(?! to (?!know|ask))\b"
     r"|\b(?:i|we)\b.{0,20}\bask (?:you|for)\b"
 )
@@ -40,14 +40,14 @@ _CONFIRM = re.compile(
     r"\b(?:confirm|verify|(?:double-|re-)check|check(?! your)|confirmation)\b|^confirm\b|\bconfirm(?:ed)?\s*\?"
 )
 _CONFIRM_ACT = re.compile(
-    r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|the following)\b|[:?.!]|$)"
+    r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|these|the (?:above|following))\b|[:?.!,(]|$)"
 )
 _LEAVE = re.compile(_ASKS_LEAVE)
 _YES = re.compile(
-    r"\b(?:reply|say|answer|respond|need|explicit)\b.{0,16}\byes\b|\b(?:need|await\w*) (?:your|an?) (?:\w+ )?(?:approval|confirmation|permission)\b"
+    r"\b(?:reply|say|answer|respond|need|explicit|type|tell|wait\w*)\b.{0,16}\b(?:yes|ok)\b|\b(?:need|await\w*) (?:your|an?) (?:\w+ )?(?:approval|confirmation|permission)\b"
     r"|\bunless you\b|\b(?:once|until|if) you (?:confirm|approve|agree)|\bplease (?:approve|confirm|proceed)\b"
     r"|\bif (?:that|this|it)(?:'s| is) (?:ok|okay|fine|all right)\b"
-    r"|\blet me know (?:if|whether|when)\b.{0,40}\b(?:proceed|go ahead|correct|right|works|me to)\b"
+    r"|^(?:just )?let me know (?:and|so)\b|\blet me know (?:if|whether|when)\b.{0,40}\b(?:proceed|go ahead|correct|right|works|me to)\b"
 )
 _CHECK = re.compile(
     r"\b(?:right|correct|ok|okay|fine|good|yes|sure|sounds?|looks?|works?|change|accept\w*|agree|happy|alright|do you want|would you like|what you want)\b"

@@ -49,7 +49,7 @@ class Reading:
     def proposed(self) -> bool:
         """It holds a proposal."""
         return any(
-            self._proposes(sentence) or (self.clean and (sentence.bare or sentence.open))
+            self._proposes(sentence) or (self.clean and not sentence.for_information)
             for sentence in self.asking
         )
 
