@@ -40,7 +40,7 @@ _CONFIRM = re.compile(
     r"\b(?:confirm|verify|(?:double-|re-)check|check(?! your)|confirmation)\b|^confirm\b|\bconfirm(?:ed)?\s*\?"
 )
 _CONFIRM_ACT = re.compile(
-    r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|these|the (?:above|following))\b|[:?.!,(]|$)"
+    r"\bconfirm\w*\s*(?:(?:that|whether|if|you|to|by|with|or|this|these|all|the (?:above|following))\b|[:?.!,(]|$)"
 )
 _LEAVE = re.compile(_ASKS_LEAVE)
 _YES = re.compile(
