@@ -21,14 +21,11 @@ _BOUND_OR_KEY = re.compile(r"(max|min)([a-z]{4,})|([a-z]{4,})(id)")
 """Names of a program that the words of the web do not tell apart: ``minvalue``, ``objectid``."""
 
 
-def is_rare(word: str) -> bool:
-    """True for a word that hardly occurs, such as a shortened one: ``ele``."""
-    return _WORDS.UNIGRAMS.get(word, 0) <= _COMMON
-
-
-def is_commoner(word: str, other: str) -> bool:
-    """Tell whether a word occurs more often than another."""
-    return _WORDS.UNIGRAMS.get(word, 0) > _WORDS.UNIGRAMS.get(other, 0)
+def is_rare(word: str, beside: str = "") -> bool:
+    """True for a word that hardly occurs, such as a shortened one: ``ele``, or no more often than
+    another.
+    """
+    return _WORDS.UNIGRAMS.get(word, 0) <= _WORDS.UNIGRAMS.get(beside, _COMMON)
 
 
 def words_of(name: str) -> list[str]:

@@ -65,29 +65,34 @@ class InferredKey:
 def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]:
     """The foreign keys of one column that names and values suggest, beside those declared.
 
-    Without a name the values must be texts, several, and all of them in one key only.
+    Without a name the values must be texts, several, and all of them in one key only. What only a
+    noun names refers to no part of its own row.
     """
-    nouns, texts = _nouns(tables), _Texts(tables)
-    out = list[InferredKey]()
     with engine.connect() as db:
-        for table in tables:
-            own = table.key if len(table.key) == 1 else ()
-            for column in _free(table):
-                if column.name in own:
-                    target, whole = _general(table, column, nouns), True
-                else:
-                    target, whole = _named(column.name, table, nouns)
-                if target is not None:
-                    found = _held(db, table, column, target, whole=whole)
-                else:
-                    found = texts.held(db, table, column) if column.name not in own else None
-                out += [found] if found and (whole or found.values) else []
+        out = [*_suggested(db, tables)]
         out += _alike(db, tables, out)
     sure = {(one.table, one.target) for one in out if one.values or _ends(one.column)}
     sure |= {(table.name, target) for table in tables for _, target, _ in table.links}
-    return [  # what only a noun names refers to no part of its own row
+    return [
         one for one in out if (one.table, one.target) in sure or (one.target, one.table) not in sure
     ]
+
+
+def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[InferredKey]:
+    nouns, texts = _nouns(tables), _Texts(tables)
+    for table in tables:
+        own = table.key if len(table.key) == 1 else ()
+        for column in _free(table):
+            if column.name in own:
+                target, whole = _general(table, column, nouns), True
+            else:
+                target, whole = _named(column.name, table, nouns)
+            if target is not None:
+                found = _held(db, table, column, target, whole=whole)
+            else:
+                found = texts.held(db, table, column) if column.name not in own else None
+            if found and (whole or found.values):
+                yield found
 
 
 def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:

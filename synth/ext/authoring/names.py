@@ -197,7 +197,7 @@ def _numbers(word: str) -> tuple[str, str]:
     singular = _english().singular_noun(word)
     plural = singular and not word.endswith(("ss", "alias"))
     if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
-        plural = resolve("synth.ext.authoring.english:is_commoner")(singular, word)
+        plural = not resolve("synth.ext.authoring.english:is_rare")(singular, beside=word)
     one = str(singular) if plural else word
     if word.endswith("o") and resolve("synth.ext.authoring.english:is_rare")(word):
         return one, f"{word}s"
