@@ -199,8 +199,9 @@ _RULES = (
     _Rule(
         "moment",
         "its name",
-        ("integer",),
-        r"(?:^|_)at$|_(?:ts|date|timestamp)$|^(?:timestamp|date|time|clock|ts|ctime|mtime|atime)$"
+        _NUMBERS,
+        r"(?:^|_)at$|_(?:ts|date|timestamp|epoch)$"
+        r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
         r"|^date_"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
     ),

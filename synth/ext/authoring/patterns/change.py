@@ -83,8 +83,14 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
 
 def done(column: ColumnShape, words: str) -> list[str]:
     """Replies to whoever wanted a column changed."""
-    new = column.shown("new_value")
-    return [f"Done: {words} {be(column.words)} now {new}.", f"I have set {words} to {new}."]
+    new, are = column.shown("new_value"), be(column.words)
+    changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
+    return [
+        f"Done: {words} {are} now {new}.",
+        f"I have set {words} to {new}.",
+        f"{changed}.",
+        f"{changed}, as you asked.",
+    ]
 
 
 def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
@@ -154,7 +160,12 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         [
             *row.read(column.name, sketch),
             row.update({column.parameter: column.yes}),
-            {"say": [f"Done: {row.words} is now marked as {column.mark}."]},
+            {
+                "say": [
+                    f"Done: {row.words} is now marked as {column.mark}.",
+                    f"I have marked {row.words} as {column.mark}.",
+                ]
+            },
         ],
     )
 
@@ -209,7 +220,12 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
             *row.read(link.column, sketch),
             *parent.find(),
             row.update({table.parameter(link.column): parent.reference(link.target)}),
-            {"say": [f"Done: the {role} of {row.words} is now {parent.value}."]},
+            {
+                "say": [
+                    f"Done: the {role} of {row.words} is now {parent.value}.",
+                    f"The {role} of {row.words} is now {parent.value}.",
+                ]
+            },
         ],
     )
 
@@ -249,11 +265,21 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     raised: list[Step] = [
         row.update({column.parameter: "{bound}"}),
         {"submit": {"outcome": "changed", "found": "$found"}},
-        {"say": [f"{was} {{found}}, so I have set {words} to {{bound}}."]},
+        {
+            "say": [
+                f"{was} {{found}}, so I have set {words} to {{bound}}.",
+                f"I have set {words} to {{bound}}. {was} {{found}}.",
+            ]
+        },
     ]
     kept: list[Step] = [
         {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {"say": [f"I changed nothing: {words} {are} {{found}}, not below {{bound}}."]},
+        {
+            "say": [
+                f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
+                f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
+            ]
+        },
     ]
     return family(
         "conditional",
