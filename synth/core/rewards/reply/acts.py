@@ -78,7 +78,7 @@ _NO_ACT = stems(
     " discuss assume mean miss forget learn decide determine consider help know use type mix"
     " mistake wait leave run attempt identify gather compute misread establish realize discover"
     " access assist love happen passed confuse misspell mistype respond reply answer outline"
-    " summarize state indicate promise appreciate ignore disregard spot encounter"
+    " summarize state indicate promise appreciate ignore disregard spot encounter refuse decline"
 )
 """Verbs of looking, thinking and talking, and those that say nothing alone."""
 

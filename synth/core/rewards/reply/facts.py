@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import permutations
@@ -92,10 +92,7 @@ class Spoken:
         >>> Spoken("63.00 EUR for the cardigan").names("card")
         False
         """
-        part = name.isalpha() and not spans(
-            [stem(word) for word in texts(tokens(name))], self.stems
-        )
-        return not part and self.holds(name)
+        return self.holds(name) and (not name.isalpha() or fold(name) in self.words)
 
     def _number(self, value: float | Decimal) -> bool:
         wanted = Decimal(str(value))
@@ -200,20 +197,30 @@ def _around(text: str, value: StatedValue) -> str:
     return text[max(0, value.start - 60) : value.end + 30].strip().replace("\n", " ")
 
 
-def rivals(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
+def rivals(
+    spoken: Spoken, gold: Sequence[str], given: Material, *, reports: bool = False
+) -> Iterator[ReplyFinding]:
     """Values that stand where gold has others: of a day, or of a unit of which gold names values.
-    One that anything gave is not a rival.
+    One that anything ``given`` has is not a rival, but in a text that ``reports`` a day alone.
     """
     right = Spoken("\n".join(gold)).values
     for form in sorted({_form(value) for value in right} - {None}, key=str):
         mine = [value for value in spoken.values if _form(value) == form]
         theirs = [value for value in right if _form(value) == form]
-        if mine and not any(_equal(one, other) for one in mine for other in theirs):
-            unknown = [value for value in mine if not _is_given(value, given)]
+        if mine and not any(_equal(one, other) for one in [*mine, *_sum(mine)] for other in theirs):
+            sure = reports and form != "date"
+            unknown = [value for value in mine if sure or not _is_given(value, given)]
             if unknown:
                 yield ReplyFinding(
                     MISPLACED, _around(spoken.text, unknown[0]), f"it is {theirs[0].text}"
                 )
+
+
+def _sum(values: Sequence[StatedValue]) -> Iterator[StatedValue]:
+    """The sum of amounts of one currency."""
+    if values[0].unit in MONEY.values():
+        total = sum(Decimal(one.readings[0][0]) for one in values)
+        yield replace(values[0], readings=((plain_number(total),),))
 
 
 def _is_given(value: StatedValue, given: Material) -> bool:
@@ -222,7 +229,14 @@ def _is_given(value: StatedValue, given: Material) -> bool:
         return any(
             same_day(part, day) or same_day(day, part) for part in parts for day in given.days
         )
-    return any(map(given.holds_number, parts))
+    if value.unit in MONEY.values():
+        return any(
+            Decimal(part) * hundred in given.amounts for part in parts for hundred in (1, 100)
+        )
+    named = given.numbers_of(frozenset({stem(value.unit)}))
+    return any(Decimal(part) in named for part in parts) or any(
+        one.unit == value.unit and _equal(one, value) for one in given.stated
+    )
 
 
 def _form(value: StatedValue) -> str | None:
