@@ -106,7 +106,7 @@ _CLAIM = re.compile(
 )
 _THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
 _HELPED = (
-    r"(?:(?:has|have|had|was|were|got|is|are|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
+    r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
 )
 _PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
 _DONE_TO = re.compile(
