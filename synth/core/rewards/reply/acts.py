@@ -500,7 +500,7 @@ def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:
     before = found.string[: found.start(kind)].split()
     if base_form(found[kind].rpartition("-")[2]) in known:
         return []
-    if any(one in _HINDERS or is_negative(one) for one in before):
+    if any(one in _HINDERS or is_negative(one) or one in {"is", "are"} for one in before):
         return []
     words = (found["subject"] or found["object"]).replace("'s", "").split()[:3]
     return [one for one in words if len(one) > 2 and stem(one) not in GENERAL]
