@@ -90,7 +90,7 @@ def launch(
         if worth and not (recorded and _nothing_done(writer)):
             say_how_to_resume(directory, console)
         else:
-            withdraw(directory, hooks)
+            _withdraw(directory, hooks)
         raise
     return sealed(report, run, hooks, console)
 
@@ -107,7 +107,7 @@ def _nothing_done(writer: RunWriter) -> bool:
     return progress.waiting == progress.jobs
 
 
-def withdraw(directory: Path, hooks: Sequence[RunHook] = ()) -> None:
+def _withdraw(directory: Path, hooks: Sequence[RunHook] = ()) -> None:
     """Remove a run without any result, so that it can be launched again in the same place; results
     of hooks stay, with the config.
     """

@@ -221,6 +221,7 @@ LAZY = {
     ("synth/launch.py", "synth.core.dataset.upload:upload"): UPLOADS,
     ("synth/core/cli/launching.py", "synth.core.cli.consent_question:consent_by"): "few are asked",
     ("synth/core/cli/launching.py", "synth.core.runner.resuming:resume"): "few runs are resumed",
+    ("synth/core/cli/launching.py", "synth.core.cli.sweep:sweep"): "few commands are sweeps",
     ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
     ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
     (

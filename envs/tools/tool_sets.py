@@ -59,7 +59,7 @@ def make_tools(extension: Extension, options: Mapping[str, object]) -> list[Tool
     make = extension.load()
     if not callable(make):
         raise PluginError(f"{extension.target} is not a function that returns tools")
-    checked = check_options(options_schema(cast("ToolSet", make), extension.target), options)
+    checked = _check_options(options_schema(cast("ToolSet", make), extension.target), options)
     try:
         tools = list(cast("ToolSet", make)(**checked))
     except (OptionError, WorldError):
@@ -99,7 +99,7 @@ def options_schema(make: ToolSet, target: str) -> dict[str, Any]:
     return {"properties": properties, "required": required}
 
 
-def check_options(schema: Mapping[str, Any], options: Mapping[str, object]) -> dict[str, object]:
+def _check_options(schema: Mapping[str, Any], options: Mapping[str, object]) -> dict[str, object]:
     """The options that are not null, checked against the ``schema`` of :func:`options_schema`.
 
     Raises :class:`OptionError` for the first wrong one.

@@ -41,7 +41,7 @@ class _Validator(Protocol):
     def iter_errors(self, instance: Json) -> Iterator[jsonschema.ValidationError]: ...
 
 
-def repeated(names: Sequence[str]) -> list[str]:
+def _repeated(names: Sequence[str]) -> list[str]:
     """The names that are listed more than once, sorted."""
     return sorted({name for name in names if names.count(name) > 1})
 
@@ -54,7 +54,7 @@ class Toolbox:
         self._folder = file
         problems = [line for tool in self.tools for line in lint(tool)]
         names = [tool.name for tool in self.tools]
-        problems += [f"two tools are named {name!r}" for name in repeated(names)]
+        problems += [f"two tools are named {name!r}" for name in _repeated(names)]
         if problems:
             raise WorldError("; ".join(problems), file)
         self._by_name = {tool.name: tool for tool in self.tools}

@@ -11,33 +11,23 @@ from envs.types import ToolCall
 from synth.ext.serving.agent_server import serve_agent
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
-from synth.model import Completion, Conversation, Model, OnDelta
-from synth.task import Message, Task
+from synth.model import Completion
+from synth.task import Message
 from tests.e2e import chromium
 from tests.unit import talking_world
 from tests.unit.ext.serving.live_world import run_of
+from tests.unit.scripted_model import Answering
 
 KEY, MOST = 2512292042121000001, 2**63 - 1
 TOKEN = "the-token-of-this-test"
 
 
-class Plans(Model, Conversation):
-    """Makes one call with a large number in its arguments."""
-
-    name = "plans"
-
-    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
-        return self
-
-    async def complete(
-        self, messages: Sequence[Message], on_delta: OnDelta | None = None
-    ) -> Completion:
-        if any(message["role"] == "tool" for message in messages):
-            return Completion("Done.")
-        arguments = {"name": "Desk", "due": "2026-04-03", "note": MOST}
-        return Completion(
-            "", (ToolCall.of("plan_item", arguments, "c"),), finish_reason="tool_calls"
-        )
+def plans(messages: Sequence[Message]) -> Completion:
+    """Make one call with a large number in its arguments."""
+    if any(message["role"] == "tool" for message in messages):
+        return Completion("Done.")
+    arguments = {"name": "Desk", "due": "2026-04-03", "note": MOST}
+    return Completion("", (ToolCall.of("plan_item", arguments, "c"),), finish_reason="tool_calls")
 
 
 def world(folder: Path) -> None:
@@ -61,7 +51,7 @@ async def test_a_person_approves_what_is_written(tmp_path: Path):
     (tmp_path / "talk").mkdir()
     world(tmp_path / "talk")
     run = run_of(tmp_path, ["plan_asked"], model="scripted")
-    async with open_live(run, Plans()) as live, async_api.async_playwright() as playwright:
+    async with open_live(run, Answering(plans)) as live, async_api.async_playwright() as playwright:
         sessions = SupervisedSessions(live, at_once=1, idle_s=60)
         async with serve_agent(sessions, TOKEN) as base:
             browser = await playwright.chromium.launch(

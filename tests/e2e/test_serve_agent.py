@@ -65,16 +65,14 @@ def test_the_command_streams_a_rollout_and_takes_an_approval_and_a_turn(tmp_path
         assert "user_reply" in kinds
 
 
-class HostileModel(Model):
+class HostileModel(Model, Conversation):
     """Says hostile text, plans a desk, and says it again."""
 
     name = HOSTILE[:60]
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
-        return HostileConversation()
+        return self
 
-
-class HostileConversation(Conversation):
     async def complete(
         self, messages: Sequence[Message], on_delta: OnDelta | None = None
     ) -> Completion:

@@ -24,15 +24,16 @@ from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.episode import Episode
 from synth.middleware import AgentMiddleware, Execute, MiddlewareInstance, ToolAnswer
-from synth.model import Completion, Conversation, Model
+from synth.model import Completion
 from synth.plan import job
 from synth.rollout import RolloutContext, play
 from synth.task import Task
 from synth.verdict import StopReason
 from tests.servers import server
 from tests.unit import meeting
-from tests.unit.agent.test_react import DONE, Lines
+from tests.unit.agent.test_react import DONE
 from tests.unit.meeting import MEETING
+from tests.unit.scripted_model import Lines
 
 Turn = Sequence[tuple[str, dict[str, Any]]]
 
@@ -49,16 +50,6 @@ def emitted(turn: Turn) -> Completion:
     return Completion(tool_calls=calls, finish_reason="tool_calls")
 
 
-class Recited(Model):
-    name = "recited"
-
-    def __init__(self, *lines: Completion) -> None:
-        self.lines = lines
-
-    def start(self, task: Task, tools: Sequence[Any], seed: int) -> Conversation:
-        return Lines(*self.lines)
-
-
 @dataclass
 class Ground:
     world: World
@@ -67,7 +58,7 @@ class Ground:
     task: Task
 
     def row(self, *turns: Turn, middlewares: Sequence[tuple[str, Any]] = ()) -> dict[str, Any]:
-        model = Recited(*map(emitted, turns), DONE)
+        model = Lines(*map(emitted, turns), DONE)
         stage = RolloutContext(
             self.world, self.templates, model, Limits(), AgentLimits(), middlewares=middlewares
         )
@@ -147,7 +138,7 @@ def test_more_reads_than_there_are_connections_wait_for_one(ground: Ground):
 def test_the_records_of_calls_stand_in_the_order_of_the_turn(ground: Ground):
     MEETING.expect("a", "b", "c")
     with Episode(ground.task, ground.world, ground.template, Limits()) as episode:
-        agent = episode.agent(Recited(emitted(TURN), DONE))
+        agent = episode.agent(Lines(emitted(TURN), DONE))
         asyncio.run(agent.run(episode.messages))
         assert MEETING.left == ["c", "b", "a"]
         assert [each.arguments for each in episode.calls] == [
@@ -172,7 +163,7 @@ def test_what_ended_behind_a_read_that_was_broken_off_is_forgotten(ground: Groun
 
     with Episode(ground.task, ground.world, ground.template, Limits()) as episode:
         limits = AgentLimits(timeout_s=0.5)
-        agent = episode.agent(Recited(emitted(TURN), DONE), limits, middlewares=[Holds()])
+        agent = episode.agent(Lines(emitted(TURN), DONE), limits, middlewares=[Holds()])
         run = asyncio.run(agent.run(episode.messages))
         assert run.stop_reason is StopReason.TIME_BUDGET
         assert [each.call.id for each in run.outcomes] == ["call_0"]

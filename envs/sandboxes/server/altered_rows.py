@@ -62,7 +62,7 @@ _STORED_COLUMNS = """
     ORDER BY ordinal_position"""
 
 
-def row_subset(connection: Any, dialect: Dialect, part: int, parts: int) -> None:
+def _row_subset(connection: Any, dialect: Dialect, part: int, parts: int) -> None:
     """Delete the ``part``-th of ``parts`` shares of the rows of each table that has a primary key,
     and all rows that refer to a deleted one.
 
@@ -91,7 +91,7 @@ def _exchanged_rows(connection: Any, dialect: Dialect, step: int) -> None:
     _shifted(connection, dialect, step, lambda _: True)
 
 
-def shifted_columns(connection: Any, dialect: Dialect, bit: int) -> None:
+def _shifted_columns(connection: Any, dialect: Dialect, bit: int) -> None:
     """As :func:`_exchanged_rows`, for the columns whose number has the bit ``bit``.
 
     Of any two columns of the first 2**n, one is moved without the other for some bit below n.
@@ -251,9 +251,9 @@ def _shift(
 
 
 ALTERATIONS: tuple[Callable[[Any, Dialect], None], ...] = (
-    *(partial(row_subset, part=part, parts=2) for part in range(2)),
-    *(partial(row_subset, part=part, parts=8) for part in (0, 3, 6)),
+    *(partial(_row_subset, part=part, parts=2) for part in range(2)),
+    *(partial(_row_subset, part=part, parts=8) for part in (0, 3, 6)),
     *(partial(_exchanged_rows, step=step) for step in (1, 3)),
-    *(partial(shifted_columns, bit=bit) for bit in range(4)),
+    *(partial(_shifted_columns, bit=bit) for bit in range(4)),
 )
 """Changes that each make another database, which queries are judged on."""

@@ -75,13 +75,13 @@ def main(options: Arguments) -> int:
     return 1 if errors else 0
 
 
-def plural(point: ExtensionPoint) -> str:
+def _plural(point: ExtensionPoint) -> str:
     """The name of a kind on the command line: ``models``, ``task-sources``."""
     return f"{point.kind}s".replace(" ", "-")
 
 
 def _points(kind: str | None) -> Sequence[ExtensionPoint]:
-    known = {plural(point): point for point in EXTENSION_POINTS}
+    known = {_plural(point): point for point in EXTENSION_POINTS}
     if kind is None:
         return EXTENSION_POINTS
     if kind not in known:
@@ -140,7 +140,7 @@ def _print(points: Sequence[ExtensionPoint], rows: Sequence[Row]) -> None:
     source_width = max((len(row.source) for row in rows), default=0)
     for point in points:
         own = [row for row in rows if row.kind == point.kind]
-        say(f"{plural(point)}:" + ("" if own else " none"))
+        say(f"{_plural(point)}:" + ("" if own else " none"))
         for row in own:
             line = f"  {row.name:<{name_width}}  {row.source:<{source_width}}  {row.description}"
             say(line.rstrip())

@@ -1,4 +1,4 @@
-"""Launching of the jobs of one command line, one after the other, and going on with a run."""
+"""Launching of the job of a command line, a preview of it, and going on with a run."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from envs.errors import EnvsError
 from synth.config import KEYS, from_dict, to_dict
-from synth.coordinator import RunReport
-from synth.core.cli.end_report import conclude, exit_code, relative
+from synth.core.cli.end_report import conclude
 from synth.core.config.compose import Composed
 from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
-from synth.core.foundation.credentials import redact
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.runner.run_files import changed
 from synth.core.screen import Screen
 from synth.core.screen.transcript import show_error, show_trajectory
-from synth.errors import ConfigProblems, OperatorError, SynthError
+from synth.errors import OperatorError
 from synth.launch import launch
 from synth.plugins import resolve
-from synth.prepare import prepare
 
-INTERRUPTED = 130
 _FEW: dict[str, object] = {
     "tasks.samples": 1,
     "tasks.splits": None,
@@ -46,7 +41,7 @@ def start(jobs: Sequence[Composed], *, as_json: bool) -> int:
     console = Console(stderr=True, highlight=False)
     if len(jobs) == 1:
         return conclude(launch(jobs[0].config, console), as_json=as_json)
-    return _sweep(jobs, console, as_json=as_json)
+    return int(resolve("synth.core.cli.sweep:sweep")(jobs, console, as_json=as_json))
 
 
 def go_on(directory: Path, overrides: Sequence[str], *, trust: bool, as_json: bool) -> int:
@@ -83,79 +78,3 @@ def preview(jobs: Sequence[Composed], count: int) -> int:
     cost = f", cost {totals.cost()}" if totals.tokens else ""
     screen.line(f"{totals.rows} of {report.planned} rollouts{cost}; nothing was kept")
     return 0 if totals.rows else 1
-
-
-def _sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
-    """One job after the other. What can be known before is found before the first; one that fails
-    does not stop the rest. At the end a table shows all points.
-    """
-    problems: list[str] = []
-    for composed in jobs:
-        try:
-            prepare(composed.config)
-        except (SynthError, EnvsError) as error:
-            problems.append(f"{composed.directory}: {error}")
-    if problems:
-        raise ConfigProblems(problems)
-    reports: list[RunReport | None] = []
-    for composed in jobs:
-        console.print(f"[{composed.directory}]", markup=False)
-        try:
-            report = launch(composed.config, console)
-        except OperatorError:
-            raise
-        except (SynthError, EnvsError) as error:
-            console.print(redact(f"error: {error}"), markup=False, soft_wrap=True)
-            reports.append(None)
-            continue
-        conclude(report, as_json=as_json)
-        reports.append(report)
-        if exit_code(report) == INTERRUPTED:
-            return INTERRUPTED
-    if not as_json:
-        _show_points(jobs, reports)
-    failed = [job.directory for job, done in zip(jobs, reports, strict=True) if done is None]
-    if failed:
-        raise SynthError(f"{len(failed)} of {len(jobs)} jobs failed: {', '.join(failed)}")
-    return max(exit_code(report) for report in reports if report is not None)
-
-
-_HEADER = ("status", "rows", "mean reward", "successful", "broke", "cost")
-
-
-def _show_points(jobs: Sequence[Composed], reports: Sequence[RunReport | None]) -> None:
-    """Print a line for each point; a report of None stands for a job that failed."""
-    settings = [_settings(composed.overrides) for composed in jobs]
-    keys = list(dict.fromkeys(key for setting in settings for key in setting))
-    varied = [key for key in keys if len({setting.get(key, "") for setting in settings}) > 1]
-    rows = [
-        [*(setting.get(key, "") for key in varied), *_figures(report), _where(report)]
-        for setting, report in zip(settings, reports, strict=True)
-    ]
-    screen = Screen()
-    screen.heading(f"{len(jobs)} points")
-    first = len(varied) + 1
-    header = [*varied, *_HEADER, "directory"]
-    screen.table(header, rows, right=range(first, first + len(_HEADER) - 1))
-
-
-def _settings(overrides: Sequence[str]) -> dict[str, str]:
-    return {key: value for key, _, value in (line.partition("=") for line in overrides)}
-
-
-def _where(report: RunReport | None) -> str:
-    return "" if report is None else relative(report.directory)
-
-
-def _figures(report: RunReport | None) -> list[str]:
-    if report is None:
-        return ["failed", "", "", "", "", ""]
-    totals, mean = report.totals, report.totals.mean_reward()
-    return [
-        report.status,
-        f"{totals.rows:,} of {report.planned:,}",
-        "unscored" if mean is None else f"{mean:.3f}",
-        f"{totals.successes / totals.scored:.1%}" if totals.scored else "",
-        f"{sum(kind.count for kind in report.failures):,}",
-        totals.cost() if totals.tokens else "",
-    ]

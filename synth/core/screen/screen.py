@@ -50,17 +50,12 @@ def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def laid_out(value: Any, width: int) -> str:
+def laid_out(value: Any, width: int, indent: int = 0, before: int = 0) -> str:
     """Lay out JSON for people: on one line if it fits into ``width`` columns.
 
     Otherwise a container with nested containers has one line per item, and one without them is
-    filled line by line.
+    filled line by line. ``before`` columns of the first line are already used.
     """
-    return _opened(value, width, 0, 0)
-
-
-def _opened(value: Any, width: int, indent: int, before: int) -> str:
-    """Lay out a value; ``before`` columns of the first line are already used."""
     line = json_line(value)
     if cell_len(line) + before <= width or not value or not isinstance(value, (dict, list)):
         return line
@@ -79,7 +74,7 @@ def _opened(value: Any, width: int, indent: int, before: int) -> str:
     items = [
         " " * inner
         + key
-        + _opened(item, width, inner, inner + cell_len(key) + 1)  # 1 for the comma
+        + laid_out(item, width, inner, inner + cell_len(key) + 1)  # 1 for the comma
         for key, item in zip(keys, values, strict=True)
     ]
     return "\n".join([first, ",\n".join(items), " " * indent + last])
@@ -102,13 +97,7 @@ def _filled(items: Sequence[str], width: int, indent: int, used: int) -> str:
 
 def _spell(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return (
-        f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-    )
+    return f"\\x{code:02x}" if code < 0x100 else match[0].encode("unicode_escape").decode()
 
 
 class Screen:

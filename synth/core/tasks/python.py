@@ -116,7 +116,7 @@ def function_tasks(
     return FamilyTasks(world, template, families, universe, given=read, identity=identity)
 
 
-def texts_in(raw: Map) -> str:
+def _texts_in(raw: Map) -> str:
     """All texts of a task except in its slots and key, one below the other."""
     own = {key: raw[key] for key in raw if key not in {"slots", "key"}}
     return "\n".join(leaf for _, leaf in named_values(own) if isinstance(leaf, str))
@@ -249,7 +249,7 @@ class _Function:
             (
                 name
                 for name, value in slots.items()
-                if isinstance(value, str) and set(value) & set("{}$") and value in texts_in(raw)
+                if isinstance(value, str) and set(value) & set("{}$") and value in _texts_in(raw)
             ),
             None,
         )

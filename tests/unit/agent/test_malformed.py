@@ -30,11 +30,12 @@ from synth.core.rerun.replay import differences
 from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
-from synth.model import Completion, Conversation, Model, OnDelta
+from synth.model import Completion, Model
 from synth.plan import job
 from synth.rollout import RolloutContext, play
 from synth.task import Message, Task
 from tests.unit import small_world
+from tests.unit.scripted_model import Answering
 
 HERE = Path(__file__).parent / "malformed"
 GOOD = Completion(tool_calls=(ToolCall("good", "all_items", "{}"),), finish_reason="tool_calls")
@@ -60,29 +61,20 @@ def written(value: Any) -> str:
 NATIVE, AS_TEXT = list(corpus("native")), list(corpus("as_text"))
 
 
-class Erring(Model):
+class Erring(Answering):
     """Says one wrong thing, then makes a good call, then answers; looks at each request as the
     strictest endpoint does.
     """
 
-    name = "erring"
-
     def __init__(self, first: Completion) -> None:
+        super().__init__(self._next)
         self.lines = [first, GOOD, DONE]
         self.requests: list[list[Message]] = []
 
-    def start(self, task: Task, tools: Sequence[Any], seed: int) -> Conversation:
-        model = self
-
-        class Talk(Conversation):
-            async def complete(
-                self, messages: Sequence[Message], on_delta: OnDelta | None = None
-            ) -> Completion:
-                check_request(messages)
-                model.requests.append([dict(each) for each in messages])
-                return model.lines.pop(0)
-
-        return Talk()
+    def _next(self, messages: Sequence[Message]) -> Completion:
+        check_request(messages)
+        self.requests.append([dict(each) for each in messages])
+        return self.lines.pop(0)
 
 
 def check_request(messages: Sequence[Message]) -> None:

@@ -22,6 +22,7 @@ from synth.errors import ContextOverflow, ModelError
 from synth.model import MALFORMED, Completion, Conversation, OnDelta
 from synth.task import Message
 from synth.verdict import StopReason
+from tests.unit.scripted_model import Lines
 
 OPENING: list[Message] = [
     {"role": "system", "content": "Be brief."},
@@ -34,25 +35,6 @@ FIND = Tool(
     lambda arguments, _db: ToolResult({"found": arguments.get("name")}),
 )
 BOX = Toolbox([FIND])
-
-
-class Lines(Conversation):
-    """Says one line after the other, raises those that are exceptions, repeats the last; keeps what
-    it was shown.
-    """
-
-    def __init__(self, *lines: Completion | Exception) -> None:
-        self.lines = list(lines)
-        self.shown: list[list[Message]] = []
-
-    async def complete(
-        self, messages: Sequence[Message], on_delta: OnDelta | None = None
-    ) -> Completion:
-        self.shown.append(json.loads(json.dumps(messages)))
-        line = self.lines.pop(0) if len(self.lines) > 1 else self.lines[0]
-        if isinstance(line, Exception):
-            raise line
-        return line
 
 
 NO_ANSWERS = (

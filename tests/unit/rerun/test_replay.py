@@ -22,11 +22,12 @@ from synth.core.rerun.replay import differences
 from synth.core.runner.setup import limits_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
-from synth.model import Completion, Conversation, Model
+from synth.model import Completion
 from synth.plan import job
 from synth.rollout import RolloutContext, play
-from synth.task import Message, Task
+from synth.task import Message
 from tests.unit import small_world, talking_world
+from tests.unit.scripted_model import Answering
 
 CALLS = [
     ("find_items", '{"name":"Desk"}'),
@@ -37,27 +38,13 @@ CALLS = [
 IDS = ("x", "", "\ud800", "x")
 
 
-class _Wild(Model):
-    """Sends one odd call after the other, two in each turn."""
-
-    name = "wild"
-
-    def start(self, task: Task, tools: Sequence[Any], seed: int) -> Conversation:
-        return _Calls()
-
-
-class _Calls(Conversation):
-    def __init__(self) -> None:
-        self.turn = 0
-
-    async def complete(self, messages: Sequence[Message]) -> Completion:
-        at, self.turn = 2 * self.turn, self.turn + 1
-        if at >= len(CALLS):
-            return Completion(content="I cannot do this.")
-        sent = tuple(
-            ToolCall(IDS[each % 4], *CALLS[each]) for each in range(at, min(at + 2, len(CALLS)))
-        )
-        return Completion(tool_calls=sent, finish_reason="tool_calls")
+def wild(messages: Sequence[Message]) -> Completion:
+    """Send one odd call after the other, two in each turn."""
+    at = sum(message["role"] == "tool" for message in messages)
+    if at >= len(CALLS):
+        return Completion(content="I cannot do this.")
+    sent = [ToolCall(IDS[number], *CALLS[number]) for number in (at, at + 1)]
+    return Completion(tool_calls=sent, finish_reason="tool_calls")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory):
         stage = RolloutContext(
             world,
             Templates(world),
-            _Wild(),
+            Answering(wild),
             limits,
             AgentLimits(),
         )

@@ -371,23 +371,20 @@ class OpenAIModel(Model):
                 streamed.feed(reply.body)
             body = load_body(reply.body) if streamed is None else streamed.body()
             status = error_in_body(body)
-            if streamed is None and status is None:
+            if status is not None:
+                said_in_body = reply.body if streamed is None else encode(body)
+                raise self._failure(status, reply, said_in_body)
+            if streamed is None:
                 body = self.completed(body)
-            completion = read_completion(body, first_call, self.origin) if status is None else None
+            completion = read_completion(body, first_call, self.origin)
         except NotACompletionError as error:
             problem = str(error)
         except RecursionError:
             problem = "JSON that is nested too deeply"
         else:
-            if completion is not None:
-                prices = self._prices
-                return (
-                    completion
-                    if prices is None
-                    else replace(completion, cost_usd=prices.cost(completion.usage))
-                )
-            said_in_body = reply.body if streamed is None else encode(body)
-            raise self._failure(status or reply.status, reply, said_in_body)
+            if self._prices is None:
+                return completion
+            return replace(completion, cost_usd=self._prices.cost(completion.usage))
         shown = self._redact.excerpt(read_error(reply.body).message)
         raise ModelError(
             f"{self._url} answered HTTP {reply.status} with {self._redact.excerpt(problem)}"

@@ -63,7 +63,7 @@ def _channelled(text: str, types: Types) -> Iterator[Call]:
             yield match[1], found
 
 
-def keyed(text: str, types: Types) -> Iterator[Call]:
+def _keyed(text: str, types: Types) -> Iterator[Call]:
     """Read ``<tool_call>NAME`` with pairs of ``<arg_key>`` and ``<arg_value>`` (GLM), in which text
     stands as it is and other values are JSON.
     """
@@ -88,7 +88,7 @@ def _parametered(text: str, types: Types) -> Iterator[Call]:
 
 READERS: tuple[Callable[[str, Types], Iterator[Call]], ...] = (
     *(tagged, bare, listed),
-    *(_channelled, keyed, _parametered),
+    *(_channelled, _keyed, _parametered),
 )
 
 

@@ -147,8 +147,6 @@ class EnvSessions:
         message that is not the assistant's.
         """
         session = self._session(name)
-        if session.busy.locked():
-            raise SessionError("busy", "this session is in the middle of a step")
         async with session.busy:
             session.used = time.monotonic()
             limits = self._live.context.agent.for_requests(session.episode.task.request_count)
@@ -176,8 +174,6 @@ class EnvSessions:
         if name in self._ended:
             return self._ended[name]
         session = self._session(name)
-        if session.busy.locked():
-            raise SessionError("busy", "this session is in the middle of a step")
         async with session.busy:
             await self._judge(session, "closed")
         return self._ended[name]
@@ -221,7 +217,10 @@ class EnvSessions:
             raise SessionError("over", f"this session is over: {self._ended[name]['stop_reason']}")
         if name not in self._open:
             raise SessionError("not_found", "unknown session")
-        return self._open[name]
+        session = self._open[name]
+        if session.busy.locked():
+            raise SessionError("busy", "this session is in the middle of a step")
+        return session
 
     async def _judge(self, session: _EnvSession, reason: str) -> None:
         try:

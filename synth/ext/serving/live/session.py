@@ -126,17 +126,14 @@ class RemoteSession:
                 return SessionAnswer("", over=True)
             return SessionAnswer(self._hide(str(self._conversation.messages[-1]["content"])))
 
-    async def leave(self, reason: StopReason = StopReason.EMPTY_REPLY) -> None:
+    async def leave(self) -> None:
         """End the rollout, which is judged as it stands, and wait for that.
 
         A rollout without a turn is called off instead, and nothing comes of it.
         """
         if self._idle is not None:
             self._idle.cancel()
-        if not self.turns:
-            self.finished.cancel()
-        else:
-            self._conversation.leave(reason)
+        self._end()
         await asyncio.wait([self.finished])
 
     async def _play(self, turn: Completion) -> None:
@@ -164,9 +161,9 @@ class RemoteSession:
             waiting.cancel()
 
     def _watch(self) -> None:
-        self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._time_out)
+        self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._end)
 
-    def _time_out(self) -> None:
+    def _end(self) -> None:
         if not self.turns:
             self.finished.cancel()
         else:

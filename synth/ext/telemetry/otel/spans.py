@@ -225,7 +225,7 @@ class _TracedRollout(AgentMiddleware):
             names.TOOL_CALL_ID: hide(call.id)[:128],
         }
         if self._maker.contents:
-            attributes[names.TOOL_ARGUMENTS] = clipped(call.arguments, hide)
+            attributes[names.TOOL_ARGUMENTS] = _clipped(call.arguments, hide)
         return self._child(f"{names.EXECUTE_TOOL} {name}", SpanKind.INTERNAL, attributes)
 
     def _end_tool(self, span: Span, answer: ToolAnswer) -> None:
@@ -233,7 +233,7 @@ class _TracedRollout(AgentMiddleware):
         changed = {names.ROWS_CHANGED: len(answer.outcome.changes), names.ANSWERED_BY: answer.by}
         span.set_attributes(_known(changed))
         if self._maker.contents:
-            span.set_attribute(names.TOOL_RESULT, clipped(answer.content, self._maker.home.hide))
+            span.set_attribute(names.TOOL_RESULT, _clipped(answer.content, self._maker.home.hide))
         if result.ok:
             span.end()
         else:
@@ -278,7 +278,7 @@ def _output_messages(completion: Completion, hide: Hide) -> str:
     return _json([answer])
 
 
-def clipped(text: str, hide: Hide) -> str:
+def _clipped(text: str, hide: Hide) -> str:
     """A text without secrets, cut at :data:`LONGEST` characters."""
     shown = hide(text)  # first: half a secret would not be found
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
@@ -288,7 +288,7 @@ def _parts(message: Message, hide: Hide) -> list[dict[str, Any]]:
     content = message.get("content") or ""
     text = content if isinstance(content, str) else _json(content)
     if message["role"] == "tool":
-        response = {"id": message.get("tool_call_id"), "response": clipped(text, hide)}
+        response = {"id": message.get("tool_call_id"), "response": _clipped(text, hide)}
         return [{"type": "tool_call_response", **response}]
     parts = _texts(text, hide)
     for call in message.get("tool_calls") or ():
@@ -300,12 +300,12 @@ def _parts(message: Message, hide: Hide) -> list[dict[str, Any]]:
 
 
 def _texts(text: str, hide: Hide) -> list[dict[str, Any]]:
-    return [{"type": "text", "content": clipped(text, hide)}] if text else []
+    return [{"type": "text", "content": _clipped(text, hide)}] if text else []
 
 
 def _call(call_id: str, name: str, arguments: str, hide: Hide) -> dict[str, Any]:
-    shown = {"id": clipped(call_id, hide), "name": clipped(name, hide)}
-    return {"type": "tool_call", **shown, "arguments": clipped(arguments, hide)}
+    shown = {"id": _clipped(call_id, hide), "name": _clipped(name, hide)}
+    return {"type": "tool_call", **shown, "arguments": _clipped(arguments, hide)}
 
 
 def _json(value: object) -> str:

@@ -20,8 +20,9 @@ from synth.errors import OperatorError
 from synth.ext.middlewares import ApprovalConfig
 from synth.ext.middlewares.approval import ApproverModel, Callback, Request, make, matches
 from synth.middleware import MiddlewareHome, start
-from synth.model import Completion, Conversation, Model
-from tests.unit.agent.test_react import BOX, DONE, OPENING, Lines, calls, dispatch, find
+from synth.model import Completion
+from tests.unit.agent.test_react import BOX, DONE, OPENING, calls, dispatch, find
+from tests.unit.scripted_model import Lines
 
 asked: list[Request] = []
 
@@ -148,22 +149,13 @@ def test_a_rule_is_a_glob_of_tools_and_of_an_argument(rule: str, fits: bool):
 
 
 async def test_a_model_decides_by_the_policy():
-    class Judge(Model):
-        name = "judge"
-
-        def __init__(self, said: str) -> None:
-            self.talk = Lines(Completion(content=said))
-
-        def start(self, task: Any, tools: Any, seed: int) -> Conversation:
-            return self.talk
-
     heard: list[Completion] = []
     request = Request("find", {"name": "Ada"}, "write", OPENING, heard.append)
-    judge = Judge("Yes, go on.")
+    judge = Lines(Completion(content="Yes, go on."))
     assert await ApproverModel(judge, "Be strict.").decide(request) is None
     assert [each.content for each in heard] == ["Yes, go on."]
-    assert judge.talk.shown[0][0]["content"] == "Be strict."
-    assert '"Ada"' in judge.talk.shown[0][1]["content"]
+    assert judge.shown[0][0]["content"] == "Be strict."
+    assert '"Ada"' in judge.shown[0][1]["content"]
     for said, why in [
         ("No, the user did not ask.", "the user did not ask."),
         ("**No** - too much", "too much"),
@@ -171,8 +163,8 @@ async def test_a_model_decides_by_the_policy():
         ("Yesterday's order was another.", "Yesterday's order was another."),
         ("no", "it was refused"),
     ]:
-        assert await ApproverModel(Judge(said), "").decide(request) == why
-    assert await ApproverModel(Judge("**Yes**."), "").decide(request) is None
+        assert await ApproverModel(Lines(Completion(content=said)), "").decide(request) == why
+    assert await ApproverModel(Lines(Completion(content="**Yes**.")), "").decide(request) is None
     assert await Callback(lambda request: False).decide(request) == "it was refused"
 
 

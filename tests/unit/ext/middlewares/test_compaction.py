@@ -30,11 +30,12 @@ from synth.ext.middlewares.compaction import (
     turns_of,
 )
 from synth.ext.serving.chat_request import check_request
-from synth.model import Completion, Conversation, OnDelta
+from synth.model import Completion, Conversation
 from synth.task import Message
 from synth.user import UserTurn
 from synth.verdict import StopReason
 from tests.unit.agent.test_react import DONE, OPENING, calls, dispatch, find
+from tests.unit.scripted_model import Answering
 
 Json = Any
 LOW = CompactionConfig(threshold_tokens=1, keep_turns=1)
@@ -54,7 +55,7 @@ class Model:
         self.requests: list[Sequence[Message]] = []
 
     def converse(self, tools: Sequence[Json]) -> Conversation:
-        return Talk(self)
+        return Answering(self.answer)
 
     def answer(self, messages: Sequence[Message]) -> Completion:
         check_request({"model": "m", "messages": [wire_message(each) for each in messages]})
@@ -66,16 +67,6 @@ class Model:
         if isinstance(line, Exception):
             raise line
         return line
-
-
-class Talk(Conversation):
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    async def complete(
-        self, messages: Sequence[Message], on_delta: OnDelta | None = None
-    ) -> Completion:
-        return self._model.answer(messages)
 
 
 async def played(

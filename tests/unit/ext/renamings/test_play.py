@@ -30,12 +30,13 @@ from synth.episode import Episode
 from synth.errors import TaskError
 from synth.ext.renamings import RenamingsConfig
 from synth.ext.renamings.making import Renamings
-from synth.model import Completion, Conversation, Model
+from synth.model import Completion, Model
 from synth.plan import Plan, job
 from synth.rollout import RolloutContext, play
-from synth.task import Message, Task
+from synth.task import Task
 from synth.transform import Block
 from tests.unit.ext.renamings import parcel_world
+from tests.unit.scripted_model import Lines
 
 NUMBERS = range(7)
 
@@ -82,29 +83,6 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with world.template() as template:
         pool = FamilyTasks(world, template)
         yield Scene(world, template, pool)
-
-
-class Says(Model):
-    """Makes these calls, one in each turn, then says these words."""
-
-    name = "says"
-
-    def __init__(self, calls: Sequence[ToolCall], words: str) -> None:
-        self._turns = [
-            *(Completion(tool_calls=[call], finish_reason="tool_calls") for call in calls),
-            Completion(content=words),
-        ]
-
-    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
-        turns = iter(self._turns)
-
-        class Spoken(Conversation):
-            async def complete(
-                self, messages: Sequence[Message], on_delta: object = None
-            ) -> Completion:
-                return next(turns, Completion(content="Anything else?"))
-
-        return Spoken()
 
 
 @pytest.mark.parametrize("family", ["state_of", "arrived"])
@@ -163,7 +141,9 @@ def replied(scene: Scene, task: Task, state: str) -> dict[str, Any]:
             "b",
         ),
     ]
-    return scene.played(task, Says(calls, f"Parcel {number} is {words.get(state, state)}."))
+    turns = [Completion(tool_calls=[call], finish_reason="tool_calls") for call in calls]
+    said = Completion(content=f"Parcel {number} is {words.get(state, state)}.")
+    return scene.played(task, Lines(*turns, said, Completion(content="Anything else?")))
 
 
 @pytest.mark.parametrize("number", [0, 1, 4])

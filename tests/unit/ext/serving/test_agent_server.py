@@ -25,6 +25,7 @@ from synth.ext.serving.live.world import open_live
 from synth.model import Completion, Conversation, Delta, Model, OnDelta
 from synth.task import Message, Task
 from tests.unit.ext.serving.live_world import run_of
+from tests.unit.scripted_model import Answering
 
 TOKEN = "the-token-of-this-test"
 Json = dict[str, Any]
@@ -253,7 +254,7 @@ async def test_the_page_admits_nothing_but_its_own_code(tmp_path: Path):
     assert not [word for word in ("http:", "https:", "innerHTML", "eval(", " src=") if word in page]
 
 
-class Typist(Model):
+class Typist(Model, Conversation):
     """Writes its answer in two pieces, and waits between them."""
 
     name = "typist"
@@ -262,19 +263,14 @@ class Typist(Model):
         self.goes_on = asyncio.Event()
 
     def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
-        return TypistConversation(self)
-
-
-class TypistConversation(Conversation):
-    def __init__(self, typist: Typist) -> None:
-        self._typist = typist
+        return self
 
     async def complete(
         self, messages: Sequence[Message], on_delta: OnDelta | None = None
     ) -> Completion:
         assert on_delta is not None
         on_delta(Delta("content", "Good"))
-        await self._typist.goes_on.wait()
+        await self.goes_on.wait()
         on_delta(Delta("content", "bye."))
         return Completion("Goodbye.")
 
@@ -307,27 +303,15 @@ async def test_a_session_ends_when_its_last_follower_has_left(tmp_path: Path):
         assert [event["event"] for event in await whole(visitor, path)][-1] == "agent_error"
 
 
-class Leaky(Model):
-    """Says the key that it asks with."""
-
-    name = "leaky"
-
-    def start(self, task: Task, tools: Sequence[object], seed: int) -> Conversation:
-        return LeakyConversation()
-
-
-class LeakyConversation(Conversation):
-    async def complete(
-        self, messages: Sequence[Message], on_delta: OnDelta | None = None
-    ) -> Completion:
-        return Completion(f"My key is {os.environ['LEAKY_API_KEY']}. Goodbye.")
+def leaky(messages: Sequence[Message]) -> Completion:
+    return Completion(f"My key is {os.environ['LEAKY_API_KEY']}. Goodbye.")
 
 
 async def test_a_key_that_a_model_says_is_in_no_event(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LEAKY_API_KEY", "canary-4f9a8b7c6d5e4f3a2b1c0d9e")
-    async with visiting(tmp_path, model=Leaky()) as visitor:
+    async with visiting(tmp_path, model=Answering(leaky)) as visitor:
         events = await whole(visitor, await visitor.start())
     assert "My key is" in str(events)
     assert "canary-4f9a8b7c6d5e4f3a2b1c0d9e" not in str(events)

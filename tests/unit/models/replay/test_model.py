@@ -32,6 +32,7 @@ from synth.model import Completion, Conversation, Sampling, wire_seed
 from synth.task import Message, Task
 from synth.verdict import StopReason
 from tests.sample_rows import row, write_run
+from tests.unit.scripted_model import Lines
 
 Json = Any
 OPENING: Sequence[Message] = (
@@ -60,16 +61,7 @@ EMITTED = (
 )
 
 
-class Lines(Conversation):
-    """Says what it is given, then runs out of context."""
-
-    def __init__(self, completions: Sequence[Completion]) -> None:
-        self._left = list(completions)
-
-    async def complete(self, messages: Sequence[Message]) -> Completion:
-        if not self._left:
-            raise ContextOverflow("too long", False)
-        return self._left.pop(0)
+TOO_LONG = ContextOverflow("too long", False)
 
 
 async def dispatch(call: ToolCall) -> ToolOutcome:
@@ -87,7 +79,7 @@ async def recorded(path: Path, *rollouts: Sequence[Completion], **columns: Json)
     """A run's directory with a row for each rollout, seeds 1, 2, ..., all about one task."""
     rows: list[dict[str, Json]] = []
     for at, completions in enumerate(rollouts):
-        run = await played(Lines(completions))
+        run = await played(Lines(*completions, TOO_LONG))
         said = {
             "messages": sanitize(run.messages)[0],
             "events": sanitize(run.recorded_events)[0],
@@ -120,7 +112,7 @@ async def test_a_replayed_rollout_is_the_recorded_one(tmp_path: Path):
         1,
     )
     again = await played(ReplayModel(records).start(TASK, [], 1))
-    live = await played(Lines(EMITTED[:2]))
+    live = await played(Lines(*EMITTED[:2], TOO_LONG))
     assert again.messages == live.messages
     assert again.recorded_events == live.recorded_events
     assert again.stop_reason == live.stop_reason == StopReason.CONTEXT_OVERFLOW
