@@ -105,9 +105,7 @@ _CLAIM = re.compile(
     r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
 )
 _THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
-_HELPED = (
-    r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
-)
+_HELPED = r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
 _PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
 _DONE_TO = re.compile(
     rf"^\W*(?:[a-z]+ly,? |also |then )?(?!this){_THE}(?P<subject>[a-z][a-z' -]*?)\s+"

@@ -293,7 +293,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         ),
         [
             f"{words} must be at least {{bound}}. What {now}? If less, set {it} to {{bound}}.",
-            f"Please make sure that {words} {are} {{bound}} or more: raise {it} if not. What {now}?",
+            f"Please see that {words} {are} {{bound}} or more: raise {it} if not. What {now}?",
         ],
         [*row.read(column.name, sketch, found=column), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},
