@@ -205,20 +205,18 @@ def rivals(
     """
     right = Spoken("\n".join(gold)).values
     for form in sorted({_form(value) for value in right} - {None}, key=str):
-        mine = [value for value in spoken.values if _form(value) == form]
-        theirs = [value for value in right if _form(value) == form]
-        if mine and not any(_equal(one, other) for one in [*mine, *_sum(mine)] for other in theirs):
-            sure = reports and form != "date"
-            unknown = [value for value in mine if sure or not _is_given(value, given)]
-            if unknown:
-                yield ReplyFinding(
-                    MISPLACED, _around(spoken.text, unknown[0]), f"it is {theirs[0].text}"
-                )
+        mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.values, right))
+        if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
+            continue
+        sure = reports and form != "date"
+        unknown = [value for value in mine if sure or not _is_given(value, given)]
+        for value in unknown[:1]:
+            yield ReplyFinding(MISPLACED, _around(spoken.text, value), f"it is {theirs[0].text}")
 
 
 def _sum(values: Sequence[StatedValue]) -> Iterator[StatedValue]:
     """The sum of amounts of one currency."""
-    if values[0].unit in MONEY.values():
+    if values and values[0].unit in MONEY.values():
         total = sum(Decimal(one.readings[0][0]) for one in values)
         yield replace(values[0], readings=((plain_number(total),),))
 

@@ -281,9 +281,9 @@ class Judgement:
         results = [call.result.payload() for call in self.evidence.calls if call.result is not None]
         said = [sentence.raw for sentence in self.sentences]
         yield from rivals(self.spoken, [*gold.said, *beside], self.given)
-        if made_calls([self.evidence]):
-            ends = [text for text in self.closing if text in self.standing]
-            yield from rivals(Spoken("\n".join(ends)), gold.said[-1:], self.given, reports=True)
+        ends = set(self.closing if made_calls([self.evidence]) else ()).intersection(self.standing)
+        whole = Spoken("\n".join(sorted(ends)))
+        yield from rivals(whole, [*gold.said[-1:], *beside], self.given, reports=True)
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
         yield from hundredfold(self.spoken, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
