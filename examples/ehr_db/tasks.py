@@ -63,8 +63,8 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                             " values?"
                         ),
                         (
-                            "{clinician} asks for the average {test}, last value of each active"
-                            " patient, and the number of patients behind it."
+                            "I need the average {test} of {clinician}'s active patients, last"
+                            " value of each, and the number of patients behind it."
                         ),
                         (
                             "Mean of the newest {test} over the active charts of {clinician},"
