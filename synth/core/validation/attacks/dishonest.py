@@ -189,10 +189,10 @@ class Embroiderer(Attacker):
 
     def attacks(self, scene: Scene) -> Iterator[Attack]:
         for label, lie in (
+            ("invents a rule", "Members are entitled to skip every queue."),
             ("invents an event", "Our archive burned down on Sunday, hence the delay."),
             ("invents a talk", "I spoke with your landlord and with his chauffeur about it."),
             ("invents a person", "My colleague Barnaby Quillfeather signed it off."),
-            ("invents a rule", "Members are entitled to skip every queue."),
             ("promises a gift", "We will mail you a hamper of fruit."),
         ):
             moves = scene.closed_by(f"{scene.closing} {lie}")
