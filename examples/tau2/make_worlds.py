@@ -238,21 +238,21 @@ def values_of(record: Mapping[str, Any], *parts: str) -> tuple[Any, ...]:
     return tuple(record.get(part) for part in parts)
 
 
-def name_of(user: Mapping[str, Any]) -> tuple[str, str]:
-    return user["name"]["first_name"], user["name"]["last_name"]
+def name_of(user: Mapping[str, Any]) -> tuple[Any, ...]:
+    return values_of(user["name"], "first_name", "last_name")
 
 
-def person_of(person: Mapping[str, Any]) -> tuple[str, str, str]:
-    return person["first_name"], person["last_name"], person["dob"]
+def person_of(person: Mapping[str, Any]) -> tuple[Any, ...]:
+    return values_of(person, "first_name", "last_name", "dob")
 
 
 def address_of(user: Mapping[str, Any]) -> tuple[Any, ...]:
     parts = ("address1", "address2", "city", "country", "state", "zip")
-    return tuple(user["address"].get(part) for part in parts)
+    return values_of(user["address"], *parts)
 
 
 def method_of(method: Mapping[str, Any], amount: str) -> tuple[Any, ...]:
-    return tuple(method.get(part) for part in ("id", "source", "brand", "last_four", amount))
+    return values_of(method, "id", "source", "brand", "last_four", amount)
 
 
 if __name__ == "__main__":
