@@ -228,7 +228,7 @@ def telecom_rows(db: Mapping[str, Any]) -> Iterator[Row]:
         "wifi_calling_enabled", "wifi_calling_mms_over_wifi",
     )  # fmt: skip
     access = values_of(phone["active_apn_settings"], "apn_name", "mmsc_url")
-    yield "phone", (1, None, None, 0, *values_of(phone, *parts), "off", *access, 0, 0)
+    yield "phone", (1, None, None, 0, *values_of(phone, *parts), "off", *access, *access, 0, 0)
     for app in phone["app_statuses"].values():
         for permission, granted in app["permissions"].items():
             yield "permissions", (app["app_name"], permission, granted)

@@ -23,12 +23,12 @@ SHARE = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
 """How much of the technology's speed a signal leaves."""
 SPEEDS = ((1, "very poor"), (5, "poor"), (25, "fair"), (100, "good"))
 """What a speed below so many Mbps is called."""
-APN = {"apn_name": "internet", "mmsc_url": "http://mms.carrier.com/mms/wapenc"}
 RECONNECTS = {
     "sim_card_status", "sim_card_missing", "airplane_mode", "network_mode", "data_enabled",
     "roaming_enabled", "apn_name", "apn_reset_at_reboot", "restarts",
 }  # fmt: skip
 """A change of these lets the phone look for its network."""
+ACCESS = ("apn_name", "mmsc_url")
 BAR = ("airplane_mode", "signal", "technology", "data_enabled", "data_saver", "vpn")
 
 
@@ -430,7 +430,7 @@ def setting(whose: Audience, name: str, description: str, **values: object) -> T
     return tool(put, name=name, offered_to=whose)
 
 
-check_status_bar = reading("check_status_bar", "Look at the top of the screen.", *BAR)
+check_status_bar = reading("check_status_bar", "Look at the status bar.", *BAR)
 check_network_status = reading(
     "check_network_status",
     "Look at all that concerns the network: SIM card, connection, mobile data, roaming, Wi-Fi.",
@@ -449,7 +449,7 @@ check_data_restriction_status = reading(
     "check_data_restriction_status", "Look whether the phone saves data.", "data_saver"
 )
 check_apn_settings = reading(
-    "check_apn_settings", "Look at the access point and the address for MMS.", *APN
+    "check_apn_settings", "Look at the access point and the address for MMS.", *ACCESS
 )
 check_wifi_status = reading("check_wifi_status", "Look whether Wi-Fi is on.", "wifi_enabled")
 check_wifi_calling_status = reading(
@@ -519,8 +519,9 @@ def set_network_mode_preference(db: Connection, mode: Mode) -> Row:
 def reboot_device(db: Connection) -> Row:
     """Turn the phone off and start it again."""
     now = phone(db)
-    reset = {**APN, "apn_reset_at_reboot": 0} if now["apn_reset_at_reboot"] else {}
-    set_phone(db, restarts=now["restarts"] + 1, **reset)
+    if now["apn_reset_at_reboot"]:
+        set_phone(db, apn_reset_at_reboot=0, **{name: now[f"default_{name}"] for name in ACCESS})
+    set_phone(db, restarts=now["restarts"] + 1)
     return shown(db, *BAR)
 
 

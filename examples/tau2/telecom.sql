@@ -93,6 +93,8 @@ CREATE TABLE phone (
   vpn TEXT NOT NULL DEFAULT 'off',  -- or how fast its server is
   apn_name TEXT NOT NULL,
   mmsc_url TEXT,
+  default_apn_name TEXT NOT NULL,
+  default_mmsc_url TEXT NOT NULL,
   apn_reset_at_reboot INTEGER NOT NULL DEFAULT 0,
   restarts INTEGER NOT NULL DEFAULT 0
 );
