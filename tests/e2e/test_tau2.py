@@ -1,4 +1,4 @@
-"""tau2-bench's airline and shop as worlds, and its lists of tasks: proved, played, replayed."""
+"""tau2-bench's domains as worlds, and its lists of tasks: proved, played, replayed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.e2e.isolated import make_environment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tau2"
 PACKAGE = "inspect-evals==0.26.0"
-PROVED = {"airline": 36, "retail": 100}
-"""Tasks of the lists that prove themselves, of 50 and 114."""
+PROVED = {"airline": 36, "retail": 100, "telecom": 114}
+"""Tasks of the lists that prove themselves, of 50, 114 and 114."""
 FOUND = {
     "airline": {
         "0": "nothing can be judged",
@@ -30,6 +30,7 @@ FOUND = {
         "105": "The gift card holds too little",
         "110": "gold call 2 (modify_user_address) changes nothing",
     },
+    "telecom": {},
 }
 
 
@@ -55,7 +56,7 @@ def test_the_lists_are_proved_played_and_replayed(name: str, worlds: Path):
         *("check", name, "--tasks-file", f"{name}/actions.json", "--json"),
         cwd=worlds,
         timeout=1800,
-        code=1,
+        code=int(bool(FOUND[name])),
     )
     report: dict[str, Any] = json.loads(shown.stdout)
     reasons = {item["id"]: str(item.get("reasons")) for item in report["findings"]}
