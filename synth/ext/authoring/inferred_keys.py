@@ -20,10 +20,6 @@ _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z
 """The parts of a column's name that say that it refers to something."""
 
 
-def _ends(column: str) -> bool:
-    return _AROUND.search(spelled(column)) is not None
-
-
 _PERSON = re.compile(
     r"(?:^|_)(?:creator|author|editor|owner|assignee|reporter|reviewer|approver|manager)$"
 )
@@ -93,6 +89,11 @@ def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[Inferred
                 found = texts.held(db, table, column) if column.name not in own else None
             if found and (whole or found.values):
                 yield found
+
+
+def _ends(column: str) -> bool:
+    """True for a name that says that the column refers to something."""
+    return _AROUND.search(spelled(column)) is not None
 
 
 def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:
@@ -207,7 +208,7 @@ def _held(
     """
     name = spelled(column.name)
     whole = whole and (column.type == "TEXT" or name not in spelled(target.key[0]))
-    ends = _AROUND.search(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
+    ends = _ends(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
     if not (ends or (whole and _says_no_amount(column))):
         return None
     values = _comparable(table, column)

@@ -203,7 +203,7 @@ def rivals(
     """Values that stand where gold has others: of a day, or of a unit of which gold names values.
     One that anything ``given`` has is not a rival, but in a text that ``reports`` a day alone.
     """
-    right = Spoken("\n".join(gold)).values
+    right = Spoken("\n".join(gold)).values if spoken.values else ()
     for form in sorted({_form(value) for value in right} - {None}, key=str):
         mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.values, right))
         if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
@@ -228,9 +228,7 @@ def _is_given(value: StatedValue, given: Material) -> bool:
             same_day(part, day) or same_day(day, part) for part in parts for day in given.days
         )
     if value.unit in MONEY.values():
-        return any(
-            Decimal(part) * hundred in given.amounts for part in parts for hundred in (1, 100)
-        )
+        return any(Decimal(part) * cents in given.amounts for part in parts for cents in (1, 100))
     named = given.numbers_of(frozenset({stem(value.unit)}))
     return any(Decimal(part) in named for part in parts) or any(
         one.unit == value.unit and _equal(one, value) for one in given.stated
