@@ -27,6 +27,9 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
+_COINS = re.compile(
+    r"(?<![\d.,])(\d+) (euro|dollar|pound)s? (?:and )?(\d\d)(?: (?:cents|pence)\b|(?=[,;)]|\.?$))"
+)
 _ENDING = re.compile(r"(?:st|nd|rd|th)\b")
 _COUNTS = re.compile(r"\s*(?:[a-z%$€£]|[.:]\d)")
 _NEXT_DAY = re.compile(
@@ -76,7 +79,12 @@ class StatedValue:
 @lru_cache(maxsize=4096)
 def values_in(text: str) -> Sequence[StatedValue]:
     """The values of a text, in order."""
-    return tuple(_values(fold(text)))
+    return tuple(_values(_COINS.sub(_joined, fold(text))))
+
+
+def _joined(found: re.Match[str]) -> str:
+    """An amount in two units in one, as long as it was."""
+    return f"{found[1]}.{found[3]} {found[2]}".ljust(len(found[0]))
 
 
 def _values(folded: str) -> Iterator[StatedValue]:

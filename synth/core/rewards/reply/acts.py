@@ -18,7 +18,7 @@ from typing import Any
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
-from synth.core.language.wording import MONEY, fold, stem, stems, texts, tokens, words
+from synth.core.language.wording import MONEY, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken, columns
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import GENERAL, content
@@ -40,7 +40,7 @@ _GROUPS = (
         "cancel cancellation void stop discontinue terminate end close deactivate delete deletion"
         " erase remove removal"
     ),
-    "book booking rebook reserve reservation schedule order reorder create place",
+    "book booking rebook reserve reservation appointment schedule order reorder create place",
     (
         "reschedule move postpone switch change swap exchange replace replacement update modify"
         " upgrade downgrade remove set"
@@ -48,10 +48,11 @@ _GROUPS = (
     "refund reimburse reimbursement credit repay",
     "charge bill debit pay payment collect",
     "send mail email forward dispatch ship",
-    "notify inform",
+    "notify inform tell contact ring phone consult report",
     "escalate transfer refer",
     "prescribe prescription",
-    "waive compensate compensation grant issue",
+    "waive",
+    "compensate compensation grant issue",
     "block suspend freeze lock",
     "extend extension renew renewal",
     "return",
@@ -79,6 +80,7 @@ _NO_ACT = stems(
     " mistake wait leave run attempt identify gather compute misread establish realize discover"
     " access assist love happen passed confuse misspell mistype respond reply answer outline"
     " summarize state indicate promise appreciate ignore disregard spot encounter refuse decline"
+    " complete process perform finish"
 )
 """Verbs of looking, thinking and talking, and those that say nothing alone."""
 
@@ -89,21 +91,33 @@ MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
 _ADVERB = r"(?:\s+(?:now|just|also|already|then|gone ahead and|[a-z]+ly))*"
+_NOUN = "|".join(sorted({f"{one}(?:s|ing)?" for one in " ".join(_GROUPS).split()}, reverse=True))
 _CLAIM = re.compile(
-    rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}(?:\s+had\s+(?:it|this|them|that))?"
-    r"\s+(?P<own>[a-z]+)\b"
-    rf"|\b(?:has|have|had)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}\s+(?P<perfect>[a-z]+)\b"
-    rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?P<past>[a-z]+)\b"
+    rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}(?:\s+had\s+(?:it|them|(?:the|your)\s+\w+))?"
+    r"\s+(?!(?:it|them|the|your)\b)(?:[a-z]+-)?(?P<own>[a-z]+)\b"
+    rf"|(?:\b(?:has|have|had)|'ve)(?:\s+now|\s+also|\s+already)?\s+been{_ADVERB}"
+    r"\s+(?:[a-z]+-)?(?P<perfect>[a-z]+)\b"
+    rf"|\b(?:was|were|got|(?:is|are)\s+now){_ADVERB}\s+(?:[a-z]+-)?(?P<past>[a-z]+)\b"
     rf"|(?:\b(?:is|are)|'re|'s){_ADVERB}\s+(?P<state>[a-z]+)\b"
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:(?:the|your|it|them|that|this"
     r"|him|her|you)\b|[$\u20ac\u00a3]?\d)"
-    r"|^\W*(?:\d+[.)]\s+)?(?:(?!(?:has|have|had|been|was|were|is|are|be|got|i|we)\b)[\w-]+\s+){1,4}"
-    r"(?P<item>[a-z]+)(?=\W*(?:\(|$))"
-    r"|\b(?P<noun>[a-z]+)\s+(?:(?:of|to)\s+[^.,;:!?]{1,40}?\s+)?(?:has|have|was|were|is now|went"
-    r"|is(?= complete| done| on its way| in place))"
+    r"|^\W*(?:\d+[.)]\s+)?(?:(?!(?:has|have|had|been|was|were|is|are|be|got|i|we)\b)"
+    r"[\w-]+\s+){1,4}?(?P<item>[a-z]+)(?=\W*(?:\(|$)|\s+(?:for|by (?:phone|e-?mail|text))\b)"
+    rf"|\b(?P<noun>{_NOUN})\s+(?:(?:of|to)\s+[^.,;:!?]{{1,40}}?\s+)?"
+    r"(?:has|have|was|were|is now|went|is(?= complete| done| on its way| in place))"
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
     r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
 )
+_WHOM = r"(?P<whom>(?!me\b|us\b|you\b)(?:(?:the|my|our|your|his|her) )?[a-z]+)"
+_IN_OTHER_WORDS = {
+    re.compile(rf"\blet {_WHOM} know\b"): r"told \g<whom>",
+    re.compile(rf"\b(?:gave|given) {_WHOM}[a-z ]* an? (?:ring|call|heads-up)\b"): r"rang \g<whom>",
+    re.compile(rf"\b(?:got|been) in (?:touch|contact) with {_WHOM}"): r"contacted \g<whom>",
+    re.compile(rf"\bhad an? (?:word|talk|chat) with {_WHOM}"): r"consulted \g<whom>",
+    re.compile(r"\b(?:passed|handed|taken|took) (\w+) (?:on|over|along)\b"): r"forwarded \1",
+    re.compile(r"\bmade (an?|the) (?=note|appointment|booking)"): r"booked \1 ",
+}
+"""Acts that are said with a verb of no act, and their plain words."""
 _THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
 _HELPED = r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
 _PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
@@ -114,13 +128,11 @@ _DONE_TO = re.compile(
     rf"|(?:\b(?:i|we)(?:'ve)?\s+{_HELPED}(?:gone ahead\s+)?(?P<own>{_PAST})"
     r"(?:\s+(?:up|off|out|in|on|down|back|over|to|with|at|into|for|about))*"
     rf"|^\W*{_HELPED}(?P<more>{_PAST}))\s+{_THE}(?P<object>[a-z][a-z' -]*)"
+    r"|(?P<where>\bin) (?:your|the|her|his|their) (?P<place>inbox|mailbox|post|mail)\b"
 )
 """What was done to a thing, or where it is: "a courier has picked it up", "I wrote to the bank"."""
 _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
-)
-_RECORD = re.compile(
-    r"\b(?P<noun>[a-z]{3,})(?:\s+(?:id|no\.?|number|nr\.?))?\s*[#:]?\s*(?P<number>\d{1,9})\b"
 )
 _BULLET = re.compile(r"\W*[-*\u2022|]\s|\d+[.)]\s")
 _TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
@@ -129,6 +141,7 @@ _HINDERS = words(
     " after whether any which you you've soon"
 )
 """Words before a verb that make its clause no report of an act."""
+_DONE_TO_YOU = re.compile(r"^\W*you(?:'ve)?\b|\byou$")
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
 _CLAUSE = re.compile(r"[,;:\u2013\u2014(]|\bbut\b|\bhowever\b|\band\b")
 _PART = re.compile(r"[,;\u2013\u2014(]|\bbut\b|\bhowever\b|\band (?=[a-z]+ed\b)")
@@ -151,7 +164,8 @@ class _Claim:
     @property
     def reports(self) -> bool:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
-        before = self.before.removesuffix("you" if self.kind == "state" else "").split()
+        by_me = self.kind not in {"state", "past", "perfect"}
+        before = (self.before if by_me else _DONE_TO_YOU.sub("", self.before)).split()
         return (
             any(word in _HINDERS or is_negative(word) for word in before)
             or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"
@@ -225,11 +239,6 @@ class ActClaims:
         self, sentence: AgentSentence, claims: Sequence[_Claim]
     ) -> Iterator[ReplyFinding]:
         """Things, records and amounts other than the calls were about."""
-        yield from self._other_number(sentence)
-        for claim in claims:
-            if other := self._other_thing(claim):
-                yield ReplyFinding(CHECK, sentence.raw[:200], f"no such call was about {other}")
-                return
         if acts := {claim.verb for claim in claims} & self.verbs:
             if any(claim.kind != "state" for claim in claims):
                 yield from self._other_record(sentence)
@@ -264,6 +273,8 @@ class ActClaims:
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
         text = sentence.text
+        for words_, plain in _IN_OTHER_WORDS.items():
+            text = words_.sub(plain, text)
         for found in _CLAIM.finditer(text):
             kind = str(found.lastgroup)
             start, end = found.span(kind)
@@ -297,7 +308,9 @@ class ActClaims:
             return True
         if claim.kind == "own":
             thing = _OBJECT.match(claim.behind)
-            clear = thing and not (self.calls and thing[1] in {"it", "this", "them"})
+            work = not claim.content or claim.content & self.given.stems
+            work = work and self.calls and claim.verb not in _VERBS["tell"]
+            clear = thing and not (work and thing[1] in {"it", "this", "them"})
             return claim.verb not in _NO_ACT and bool(named or clear)
         known = _NO_ACT | self.given.stems - _VERBS.keys()
         return claim.kind == "perfect" and claim.verb not in known
@@ -365,7 +378,7 @@ class ActClaims:
         """True if a result tells that it is so, perhaps since before the conversation."""
         seen = self._seen.stems
         if claim.kind == "perfect" and kin & self._seen.told:
-            return not claim.content or bool(claim.content & seen)
+            return claim.content <= seen
         return claim.kind in {"past", "noun", "item"} and bool(kin & seen)
 
     def _another_thing(self, claim: _Claim, sentence: AgentSentence) -> str:
@@ -383,23 +396,6 @@ class ActClaims:
                 return f"no call of {name} was made"
         return ""
 
-    def _other_thing(self, claim: _Claim) -> str:
-        """The thing that a claim names in the place of the one that the calls for such an act were
-        about: both stand in one column of a result, or in one argument of the calls. Empty if the
-        claim names the right one, or none.
-        """
-        kin = _VERBS.get(claim.verb, frozenset({claim.verb}))
-        calls = [c for c in self.calls if base_form(c.name.lower().split("_")[0]) in kin]
-        own = set(_texts_of(calls))
-        spoken = Spoken(claim.clause)
-        for column in self._columns if own else ():
-            right = column & own
-            if right and not any(map(spoken.holds, right)):
-                for other in sorted(column - own):
-                    if len(other) > 3 and spoken.holds(other):
-                        return other
-        return ""
-
     @cached_property
     def _columns(self) -> Sequence[set[str]]:
         """Texts of one kind: of a column of a list in a result, or of an argument of the calls."""
@@ -414,16 +410,6 @@ class ActClaims:
         if named and not any(map(self.made.holds, named)):
             yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
 
-    def _other_number(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
-        """A house number of a street, of which the calls have another."""
-        for found in _RECORD.finditer(sentence.text):
-            noun, number = found["noun"], found["number"]
-            own = self._streets.get(stem(noun), {number})
-            if number not in own and not re.search(rf"\b{noun}\W+{number}(?!\d)", self.given.text):
-                why = f"the calls were about {noun} {', '.join(sorted(own))}"
-                yield ReplyFinding(CHECK, sentence.raw[:200], why)
-                return
-
     @cached_property
     def _keys(self) -> frozenset[str]:
         """The ids that some result or argument holds as a whole value."""
@@ -431,17 +417,10 @@ class ActClaims:
             value.lower().lstrip("#") for value in self._seen.values() if len(value) < 40
         )
 
-    @cached_property
-    def _streets(self) -> Mapping[str, set[str]]:
-        """The house numbers in the arguments of the calls, by their street."""
-        values = (value for call in self.calls for value in (call.arguments or {}).values())
-        places = (_RECORD.fullmatch(fold(value)) for value in values if isinstance(value, str))
-        return {stem(place["noun"]): {place["number"]} for place in places if place}
-
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
         known = self._amounts
-        for value in values_in(sentence.text):
+        for value in Spoken(sentence.text).values:
             new_value = sentence.text[: value.start].endswith(" to ")
             if value.kind != "number" or not (value.unit in MEASURES or new_value):
                 continue
@@ -494,13 +473,13 @@ class ActClaims:
 
 def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:
     """The words for the thing of an act, unless its verb is ``known`` or the act is no report."""
-    kind = next(one for one in ("past", "state", "own", "more") if found[one])
-    before = found.string[: found.start(kind)].split()
+    kind = next(one for one in ("past", "state", "own", "more", "where") if found[one])
+    before = found.string[: found.start("subject" if kind == "state" else kind)].split()
     if base_form(found[kind].rpartition("-")[2]) in known:
         return []
     if any(one in _HINDERS or is_negative(one) or one in {"is", "are"} for one in before):
         return []
-    words = (found["subject"] or found["object"]).replace("'s", "").split()[:3]
+    words = (found["subject"] or found["object"] or found["place"]).replace("'s", "").split()[:3]
     return [one for one in words if len(one) > 2 and stem(one) not in GENERAL]
 
 

@@ -167,7 +167,8 @@ def _untold_answer(
     wanted = due - request or due
     if refused:
         wanted -= _stems(" ".join(values))
-    if wanted & _stems(text) or not (wanted or refused):
+    amounts = (word for word in wanted if word[0].isdigit())
+    if wanted & _stems(text) or _names(text, amounts) or not (wanted or refused):
         return
     denies = any(sentence.denies for sentence in sentences(text))
     if denies and _names(text, (value for value in values if len(value) > 1)):

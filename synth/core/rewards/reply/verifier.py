@@ -3,8 +3,7 @@
 The outcome is due: what was done, or why not, and what the user asked to learn, each value beside
 what it belongs to. A claimed act must agree with the calls. Identifiers must have been given. Data
 of people who are not part of the task must not be told, and secrets not be asked for. All else is a
-note. Values of a proposal that the user declined or
-corrected are claims no longer.
+note. Values of a proposal that the user declined or corrected are claims no longer.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, values_in
 from synth.core.language.wording import fold, stem, stems
+from synth.core.personal import Person
 from synth.core.rewards.reply.acts import ActClaims
 from synth.core.rewards.reply.fact_roles import exchanged_roles
 from synth.core.rewards.reply.facts import (
@@ -39,7 +40,6 @@ from synth.core.rewards.reply.secrets import asked_secrets
 from synth.core.rewards.reply.sentences import (
     AgentSentence,
     ReplyFinding,
-    is_past,
     sentences,
     visible,
 )
@@ -92,13 +92,15 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-29.3"
+RULES = "2026-11-30.1"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
 LONGEST = 500_000
 """The most characters of a rollout's words that are judged; more are not reply."""
 
+_PLACE = r"(?:\b(?:was|is|as|now|still|from|to)\s+|(?:[:|(\u2013\u2014]|\s-)\s*)"
+"""What stands before a state, or the value of a field."""
 THIRD_PARTY = "data of a third party"
 PHRASE = "phrase of the author"
 
@@ -205,12 +207,12 @@ class Judgement:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
         if not {*self.standing} <= {*self.gold.said}:
             yield from self._places()
-        yield from self._outcomes()
+        yield from self._other_states()
         yield from self._acts()
         for sentence in self.sentences:
             if sentence.raw not in self.by_gold:
                 yield from unknown_identifiers(sentence.raw, self.given)
-                yield from asked_secrets(sentence, [self.rules])
+                yield from asked_secrets(sentence, self.rules, lambda: self.given)
         yield from self._people()
         yield from self._phrases()
 
@@ -236,6 +238,10 @@ class Judgement:
         end = self.evidence.task.end
         rows = [change.to_json() for change in self.evidence.changes]
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
+
+    @property
+    def _results(self) -> list[Any]:
+        return [call.result.payload() for call in self.evidence.calls if call.result is not None]
 
     @cached_property
     def _left(self) -> Sequence[Any]:
@@ -278,7 +284,6 @@ class Judgement:
         if not gold.said or not self._golds_end:
             return
         beside = [text for one in self.evidence.beside for text in gold_reply(one.task.end).said]
-        results = [call.result.payload() for call in self.evidence.calls if call.result is not None]
         said = [sentence.raw for sentence in self.sentences]
         yield from rivals(self.spoken, [*gold.said, *beside], self.given)
         ends = set(self.closing if made_calls([self.evidence]) else ()).intersection(self.standing)
@@ -288,7 +293,7 @@ class Judgement:
         yield from hundredfold(self.spoken, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
-        yield from not_closed(self.spoken, [*gold.must, *listed], results, self.given)
+        yield from not_closed(self.spoken, [*gold.must, *listed], self._results, self.given)
         yield from beside_another_row(said, [*gold.must, *gold.facts], self.evidence.calls)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
@@ -296,31 +301,23 @@ class Judgement:
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
-    def _outcomes(self) -> Iterator[ReplyFinding]:
-        """Other values of an answer's enum, said plainly in the place of the right one."""
-        schema = self.evidence.task.answer or {}
-        properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
-        for name, spec in properties.items():
-            right = self._answer.get(name)
-            if not isinstance(right, str) or self.spoken.holds(right):
-                continue
-            for other in map(str, spec.get("enum", ())):
-                said = self._stated(other) if other != right and is_past(other) else None
-                if said is not None and not self._heard.holds(other):
-                    yield ReplyFinding(MISPLACED, said.raw[:200], f"the {name} is {right!r}")
+    def _other_states(self) -> Iterator[ReplyFinding]:
+        """Values of an argument that no call, result or user has, where a state stands."""
+        place, names = _enums(self.evidence.tools_json)
+        own = (one for one in self.sentences if one.raw not in self.by_gold)
+        said = ((one, found[1]) for one in own if names for found in place.finditer(one.text))
+        for sentence, value in said:
+            known = not sentence.plain or self._heard.holds(value)
+            if not known and names[value] & {name for name, _ in named_values(self._heard.data)}:
+                yield ReplyFinding(MISPLACED, sentence.raw[:200], f"nothing is {value!r}")
 
     @cached_property
     def _heard(self) -> Material:
         """What the user, the results and gold say, without rules and schemas."""
         calls = [call for one in self.requests for call in one.calls]
-        results = [call.result.payload() for call in calls if call.result is not None]
         told = [text for one in self.requests for text in _user_texts(one)]
-        return Material([*told, *self.gold.said], results)
-
-    def _stated(self, word: str) -> AgentSentence | None:
-        """The first sentence that holds a word, in this very form, as a plain statement."""
-        standing = (one for text in self.standing for one in sentences(text))
-        return next((one for one in standing if one.plain and word.lower() in one.words), None)
+        made = Material.of_calls(calls)
+        return Material([*told, *self.gold.said], made.data)
 
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""
@@ -334,10 +331,23 @@ class Judgement:
         for text in {*self.texts}.difference(self.golds):
             for value in people.mentioned(text):
                 known = value.people & concerned or given.holds(value.text)
-                if known or _is_of_two_names(value.text, text):
+                if known or _is_of_two_names(value.text, text) or value.people & self._of_rows:
                     continue
                 if not any(value.people & people.in_text(turn) for turn in by_user):
                     yield ReplyFinding(THIRD_PARTY, value.text, f"{value.kind} of somebody else")
+
+    @cached_property
+    def _of_rows(self) -> set[Person]:
+        """The people of the rows that gold changes or hands in, as results show them."""
+        people, end = self.evidence.people, self.evidence.task.end
+        if people is None or end is None:
+            return set()
+        keys = [cell for change in end.changes for cell in change["key"].items()]
+        ids = [one for one in self._answer.values() if str(one) not in (str(one).lower(), "None")]
+        rows = Material((), self._results).objects
+        own = (row for row in rows if any(cell in keys or cell[1] in ids for cell in row.items()))
+        owners = {frozenset(people.in_data(row)) for row in own} - {frozenset()}
+        return set(*owners) if len(owners) == 1 else set()
 
     def _phrases(self) -> Iterator[ReplyFinding]:
         for phrase in self.options.must:
@@ -371,6 +381,19 @@ def own_words(text: str, quoted: Sequence[str]) -> str:
         for part in _quotable(whole):
             text = text.replace(part, " ")
     return text
+
+
+@lru_cache(maxsize=64)
+def _enums(tools_json: str) -> tuple[re.Pattern[str], Mapping[str, set[str]]]:
+    """A pattern of the texts that arguments of tools may have, and the arguments' names by text."""
+    tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
+    names: dict[str, set[str]] = {}
+    for tool in tools:
+        for name, spec in tool["parameters"].get("properties", {}).items():
+            for value in spec.get("enum", ()) if tool["name"] != "submit" else ():
+                if len(str(value)) > 3:
+                    names.setdefault(fold(str(value)).replace("_", " "), set()).add(name)
+    return re.compile(rf"{_PLACE}({'|'.join(map(re.escape, names))})(?![\w-])"), names
 
 
 @lru_cache(maxsize=64)
