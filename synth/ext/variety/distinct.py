@@ -203,9 +203,9 @@ class CandidateFamilies:
         start = self.looked_at.get(family, 0)
         for place in range(start, min(start + MOST_REFUSED, self.capacities[family])):
             self.looked_at[family] = place + 1
-            task = self.pool.task(family, place, self.seed)
-            if composer is not None and not composer.can_begin(task, size):
+            if composer is not None and not composer.can_begin(family, place, size):
                 continue
+            task = self.pool.task(family, place, self.seed)
             if self.filters.take(task, begins=composer is not None):
                 return place
         return None
