@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import Any
 
 from envs.types import ToolResult
 from synth.testing.model_conformance import copied
@@ -19,7 +20,7 @@ PROPOSES_NOTHING = "Shall I go ahead?"
 PROPOSES_OTHERWISE = "Shall I start prednisone, 50 mg daily, for Anna Meier, born 1980-05-03?"
 IS_DONE = "Prednisone has been started for Anna Meier. Have a nice day!"
 INSTRUCTS = "Please restart your phone."
-RESTART = {
+RESTART: Mapping[str, Any] = {
     "name": "restart_phone",
     "description": "Restart the phone.",
     "parameters": {"type": "object", "properties": {}},
