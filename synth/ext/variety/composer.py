@@ -207,14 +207,18 @@ class Composer:
 
         First requests take turns by family, and no two composed tasks have the same one.
         """
-        first = self.settled.get(index) or next(self._candidates(index, size), None)
-        if first is None or not attempt:
-            return None if first is None else self._composed(first)
+        first = self.settled.get(index)
+        if first is None:
+            first, task = next(self._candidates(index, size), (None, None))
+        else:
+            task = compose([self.pool.task(*place, self.seed) for place in first], self.seed)
+        if task is None or not attempt:
+            return task
         others = (
-            task
+            other
             for closed in (False, True)
-            for task in map(self._composed, filter(first.__ne__, self._candidates(index, size)))
-            if self.closed(task) == closed
+            for places, other in self._candidates(index, size)
+            if places != first and self.closed(other) == closed
         )
         return next(islice(others, attempt - 1, None), None)
 
@@ -226,8 +230,8 @@ class Composer:
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            for places in islice(self._candidates(index, size), LOOKED_AT):
-                if takes(self._composed(places)):
+            for places, task in islice(self._candidates(index, size), LOOKED_AT):
+                if takes(task):
                     settled[index] = places
                     for place in places[1:]:
                         self.made.update([place, place[0]])
@@ -235,10 +239,7 @@ class Composer:
                     break
         return self.changed(settled=settled, made=Counter[object](), asked=NearDuplicates())
 
-    def _composed(self, places: Places) -> Task:
-        return compose([self.pool.task(*place, self.seed) for place in places], self.seed)
-
-    def _candidates(self, index: int, size: int) -> Iterator[Places]:
+    def _candidates(self, index: int, size: int) -> Iterator[tuple[Places, Task]]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
             first = self._first(place)
@@ -253,9 +254,9 @@ class Composer:
                 if len(places) < size:
                     continue
                 parts = [self.pool.task(*one, self.seed) for one in places]
-                fit = shared_form(parts)[0]
-                if fit and (self.wanted is None or self.wanted(compose(parts, self.seed))):
-                    yield tuple(places)
+                task = compose(parts, self.seed) if shared_form(parts)[0] else None
+                if task is not None and (self.wanted is None or self.wanted(task)):
+                    yield tuple(places), task
 
     def _later(
         self,

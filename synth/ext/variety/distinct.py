@@ -135,10 +135,12 @@ class Filters:
         """Add a task in whose last words no other task ends and few begin to, and whose first words
         nearly repeat another one's, with slots masked, for few tasks only.
         """
-        (beginning, ends), shown = Composer.ends_of(task), words(self.shown(task).prompt)
+        beginning, ends = Composer.ends_of(task)
         most = MOST_BEGUN * self._begun.total() + 2
-        if self.wordings is None or self.closed(task) or self._begun[beginning] > most:
+        taken_ends = not self._ends.isdisjoint(ends)
+        if self.wordings is None or taken_ends or self._begun[beginning] > most:
             return False
+        shown = words(self.shown(task).prompt)
         if taken := self.wordings.take(" ".join(masked(shown, (task.parts or [task])[0].slots))):
             self._ends |= ends
             self._begun[beginning] += 1
