@@ -102,7 +102,7 @@ def test_the_type_and_the_name_come_before_odd_values(tmp_path: Path):
 def test_only_quantities_are_summed_compared_and_changed(shape: Shape):
     tools = tools_of(shape)["parcels"]
     assert {"weight", "miles"} <= set(tools.totals)
-    assert {"flags", "sort_order", "latitude", "type", "version"}.isdisjoint(
+    assert {"flags", "sort_order", "latitude", "type", "version", "crtd"}.isdisjoint(
         {*tools.sorts, *tools.totals, *tools.updates}
     )
 
