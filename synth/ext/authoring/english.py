@@ -28,11 +28,11 @@ def is_rare(word: str, beside: str = "") -> bool:
     return _WORDS.UNIGRAMS.get(word, 0) <= _WORDS.UNIGRAMS.get(beside, _COMMON)
 
 
-def has_plural(word: str) -> bool:
-    """True for a word whose English plural is in use, or that is made of common words."""
+def is_written(form: str, word: str) -> bool:
+    """True for a form of a word that is in use, or of a word that is made of common ones."""
     parts: list[str] = _WORDS.segment(word)
     made = parts[1:] and all(len(one) > 2 and not is_rare(one) for one in parts)
-    return bool(made) or FORMS.plural_noun(word) in _WORDS.UNIGRAMS
+    return bool(made) or form in _WORDS.UNIGRAMS
 
 
 def words_of(name: str) -> list[str]:

@@ -190,23 +190,24 @@ def noun_of(table: str) -> Noun:
 
 def _numbers(word: str) -> tuple[str, str]:
     """A word in the singular and in the plural; one of other letters has one form, and one whose
-    plural nobody writes in English is not inflected.
+    forms nobody writes in English is not inflected.
 
-    >>> noun_of("umsatz").plural_words, noun_of("callsign").plural_words
-    ('umsatz records', 'callsigns')
+    >>> [noun_of(one).plural_words for one in ("umsatz", "relaties", "callsign")]
+    ['umsatz records', 'relaties records', 'callsigns']
     """
     if not word.isascii() or not word.isalpha():
         return word, word
     if word in _UNCOUNTABLE:
         return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
+    is_written = resolve("synth.ext.authoring.english:is_written")
     singular = _english().singular_noun(word)
-    plural = singular and not word.endswith(("ss", "alias"))
+    plural = singular and not word.endswith(("ss", "alias")) and is_written(singular, singular)
     if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
         plural = not resolve("synth.ext.authoring.english:is_rare")(singular, beside=word)
     if plural:
         return str(singular), word
-    inflected = resolve("synth.ext.authoring.english:has_plural")(word)
-    return word, str(_english().plural_noun(word)) if inflected else f"{word}_records"
+    many = str(_english().plural_noun(word))
+    return word, many if is_written(many, word) else f"{word}_records"
 
 
 @cache

@@ -211,8 +211,8 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank"
-        r"|ranking|idx|index|step|depth"
+        r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
+        r"|rank|ranking|idx|index|step|depth"
         r"|lft|rgt"
         r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
     ),
@@ -268,7 +268,7 @@ _RULES = (
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
         r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
-        r"|value|\w+_count)(?:_|$)",
+        r"|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -279,7 +279,7 @@ _RULES = (
         r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
-        r"|max|min|high|low|most|least|limit"
+        r"|max|min|high|low|most|least|limit|delay|speed|brightness|contrast|validity"
         r"|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),

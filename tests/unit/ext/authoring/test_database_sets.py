@@ -44,8 +44,7 @@ def test_what_mariadb_keeps_as_a_number_or_sets_itself_is_known():
 
 
 def test_what_a_trigger_of_sqlite_sets_nobody_changes(tmp_path: Path):
-    file = tmp_path / "live.db"
-    with closing(sqlite3.connect(file)) as db:
+    with closing(sqlite3.connect(file := tmp_path / "live.db")) as db:
         db.executescript("""
           CREATE TABLE shelves (id INTEGER PRIMARY KEY, quantity INTEGER, height INTEGER);
           CREATE TABLE books (id INTEGER PRIMARY KEY, shelf_id INTEGER);
