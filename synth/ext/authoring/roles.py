@@ -80,6 +80,9 @@ _KINDS = (
 )
 """Names of what sorts rows into a few kinds."""
 
+COUNTED_OFF = re.compile(rf"(?:^|_)(?:{_KINDS}|status|state|level|code|count(?:er)?)$")
+"""Names of what has more than two values, though it may be 0 or 1."""
+
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
 
@@ -191,8 +194,8 @@ _RULES = (
         "flag",
         "its values are 0 and 1",
         ("text",),
-        rf"^(?!.*(?:^|_)(?:{_KINDS}|status|state|level|code)$)",
-        _is_digit,
+        "",
+        lambda column: _is_digit(column) and not COUNTED_OFF.search(column.label),
     ),
     _Rule("moment", "its type", _DATES),
     _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),

@@ -271,7 +271,7 @@ class Link:
         """
         name, nouns = spelled(self.column), self.noun.split("_")
         whole = (
-            next((n for n in nouns if len(w) > 2 and n.startswith(w)), w)
+            next((n for n in nouns if len(w) > 2 and is_sayable(w) and n.startswith(w)), w)
             for w in self.role.split("_")
         )
         return " ".join(whole) if name.isascii() else name

@@ -23,6 +23,7 @@ from envs.ledger import Ledger
 from synth.ext.authoring.catalog import Relation
 from synth.ext.authoring.checks import ColumnRules, condition, default, read_checks
 from synth.ext.authoring.names import quoted, spelled
+from synth.ext.authoring.roles import COUNTED_OFF
 from synth.ext.authoring.shape import NAMES
 from synth.ext.authoring.snapshot import ForeignKey, LiveColumn, LiveTable
 from synth.ext.authoring.stored import IN_HEXADECIMAL, Hexadecimal, Stored, Written
@@ -342,7 +343,8 @@ class TableReader:
 
     def _is_yes_or_no(self, kind: sql.TypeEngine[Any], name: str) -> bool:
         """True for what MariaDB keeps for a BOOLEAN, if it holds no other numbers than 0 and 1."""
-        if not isinstance(kind, TINYINT) or kind.display_width != 1:
+        small = isinstance(kind, TINYINT) and kind.display_width == 1
+        if not small or COUNTED_OFF.search(spelled(name)):
             return False
         own = column(name, kind)
         source = table(self.relation.name, own, schema=self.relation.schema)
