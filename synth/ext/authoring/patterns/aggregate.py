@@ -99,8 +99,7 @@ class Children:
         """A column by which rows have a first: a number, else a moment."""
         sorts = map(self.table.column, self.tools.sorts)
         columns = sorted(sorts, key=lambda column: column.role == "moment")
-        fitting = (c for c in columns if c.distinct > 2 and is_sayable(c.words))
-        return next(fitting, None)
+        return next((column for column in columns if column.distinct > 2), None)
 
     def first(self, by: ColumnShape) -> str:
         """SQL for the rows with the greatest value."""
@@ -166,7 +165,8 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
-    asked = rows.words if rows.noun.words.endswith(shown[1]) else f"{names} of the {rows.words}"
+    named = rows.noun.words.endswith(shown[1])  # the chapters of catalog chapters
+    asked = rows.words if named else f"{names} of the {rows.words}"
     return family(
         "list_children",
         f"{rows.named(many)}{rows.suffix}",
@@ -174,7 +174,7 @@ def _list(rows: Children) -> Draft | None:
         rows.ground(rows.known(column), least=2),
         [
             f"What are the {asked}?",
-            f"Please list the {rows.words}; the {names} will do.",
+            f"Please list the {rows.words}{'' if named else f'; the {names} will do'}.",
         ],
         [
             *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),

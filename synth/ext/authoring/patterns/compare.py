@@ -24,9 +24,9 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
     found = (
         _compare(sketch, table.name, column)
         for table in sketch.tables
-        for column in [
-            c for c in table.of_role(*COMPARED) if not _has_currencies(sketch, table, c)
-        ][:1]
+        for column in [c for c in table.asked(*COMPARED) if not _has_currencies(sketch, table, c)][
+            :1
+        ]
         if column.distinct > 3
     )
     yield from islice(filter(None, found), 3)

@@ -62,9 +62,8 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
     found = [
         column
         for role in ASKED
-        for column in table.of_role(role)
+        for column in table.asked(role)
         if column.distinct > 1
-        and column.is_said
         and column.name not in {*table.key, *table.handle}
         and column.label not in currencies
         and not (column in table.stamps and is_of_people(table.name))
