@@ -50,9 +50,6 @@ LOOKED_AT = 40
 FOLLOWS_ON = 0.5
 """The chance that a change is asked for what an earlier request asked about, if it can be."""
 
-BEGINNING = 4
-"""Words at the beginning of the last reply."""
-
 KNOWN = 10_000
 """The most tasks whose facts are kept."""
 
@@ -61,7 +58,7 @@ Places = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PartFacts:
+class _PartFacts:
     """The facts of a task that decide what it can be asked with.
 
     ``only_asks``: it never comes to a change. ``depends``: its end depends on the data or on what
@@ -77,7 +74,7 @@ class PartFacts:
     is_note: bool
     shingles: frozenset[int]
 
-    def contradicts(self, earlier: Sequence[PartFacts]) -> bool:
+    def contradicts(self, earlier: Sequence[_PartFacts]) -> bool:
         """True if an earlier request about the same thing gave another value for a parameter: it
         was opened, and then it was not.
         """
@@ -114,9 +111,9 @@ class Composer:
     closed: Callable[[Task], bool] = lambda _: False
     made: Counter[object] = field(default_factory=Counter[object])
     asked: NearDuplicates = field(default_factory=NearDuplicates)
-    known: dict[tuple[str, int], PartFacts] = field(default_factory=dict[Any, PartFacts])
+    known: dict[tuple[str, int], _PartFacts] = field(default_factory=dict[Any, _PartFacts])
 
-    def _facts(self, family: str, place: int) -> PartFacts:
+    def _facts(self, family: str, place: int) -> _PartFacts:
         """The facts of a task; they are kept, as draws of partners come back to it."""
         if (known := self.known.get((family, place))) is None:
             if len(self.known) == KNOWN:
@@ -308,15 +305,15 @@ class Composer:
         return not often and self.asked.find(one.shingles) is None and one.is_note == notes
 
     @staticmethod
-    def ends_of(task: Task) -> tuple[str, set[str]]:
-        """The beginning of a task's last words, and the template with each thing that it is about:
-        two tasks that share one of these may end in the same words.
+    def ends_of(task: Task) -> set[str]:
+        """The template of a task's last words with each thing that it is about: two tasks that
+        share one of these may end in the same words.
         """
         last = task.parts[-1] if task.parts else task
         said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
         text = _without_names(said)
-        about = {canonical(last.key), *named(last)} if "$" in text else {""}
-        return " ".join(text.split()[:BEGINNING]), {digest(text, thing) for thing in about}
+        about = {canonical(last.key), *_named(last)} if "$" in text else {""}
+        return {digest(text, thing) for thing in about}
 
     def can_begin(self, family: str, place: int, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
@@ -351,7 +348,7 @@ def _without_names(value: object) -> str:
     return re.sub(r'\{"\$":"[^"]*"\}', "$", canonical(value))
 
 
-def facts_of(task: Task, writers: Collection[str]) -> PartFacts:
+def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
     """The facts of a task as a part, where ``writers`` are the tools that change
     something.
     """
@@ -363,9 +360,9 @@ def facts_of(task: Task, writers: Collection[str]) -> PartFacts:
                 given[name].add(text)
     gate = task.gate("reply")
     acts = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
-    return PartFacts(
+    return _PartFacts(
         setting=setting(task),
-        named=frozenset(named(task)),
+        named=frozenset(_named(task)),
         calls=frozenset(_without_names([step.tool, dict(step.arguments)]) for step in steps),
         given={name: frozenset(values) for name, values in given.items()},
         only_asks={step.tool for step in steps}.union(acts).isdisjoint(writers),
@@ -376,7 +373,7 @@ def facts_of(task: Task, writers: Collection[str]) -> PartFacts:
     )
 
 
-def named(task: Task) -> set[str]:
+def _named(task: Task) -> set[str]:
     """The things that a request or its user's answers name, such as an order: two requests about
     one would contradict each other. The rules and the person who is signed in do not count.
     """

@@ -62,10 +62,19 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         figure = f"And what is the {column.words}?"
 
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
-        name = winner.value if winner.by_name else winner.words
+        name, other = (
+            row.value if row.by_name else row.words
+            for row in (winner, two if winner is one else one)
+        )
+        more, figures = column.more, f"{column.shown(high)} against {column.shown(low)}"
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [f"It is {name}, with {column.shown(high)} against {column.shown(low)}."]},
+            {
+                "say": [
+                    f"Of the two, {name} {more}: {figures} for {other}.",
+                    f"{name} {more.replace(' the ', ' a ')} than {other}: {figures}.",
+                ]
+            },
         ]
 
     return family(

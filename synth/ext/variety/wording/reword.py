@@ -75,13 +75,14 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
     words = grammar()
     named = {found.name: found for found in words.voices}
     notes = any(words.is_note(one.prompt) for one in task.parts or (task,))
-    speaker = _Speaker(
-        words,
-        named.get(voice or "") or words.voice(derive_seed("voice", task.id), barred, notes=notes),
-        Masked(values_of(task)),
-        task.id,
-        datetime.fromisoformat(task.now).hour,
+    drawn = named.get(voice or "") or words.voice(
+        derive_seed("voice", task.id), barred, notes=notes
     )
+    hour = datetime.fromisoformat(task.now).hour
+    texts = [*drawn.greetings.at(hour), *drawn.contexts, *drawn.questions, *drawn.closings]
+    for one in (task, *task.parts):
+        texts += [one.prompt, one.role.opening, *(sequel.says for sequel in one.role.then)]
+    speaker = _Speaker(words, drawn, Masked(values_of(task), texts), task.id, hour)
     parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
     phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
     whole = _said_by(task, speaker, first=True)
