@@ -33,6 +33,13 @@ CITIES = {
 }  # fmt: skip
 """The benchmark has them in code."""
 
+MODULES = {
+    "airline": ("desk", "calculator", "airline", "rewards"),
+    "retail": ("desk", "calculator", "retail"),
+    "telecom": ("desk", "telecom", "phone"),
+}
+"""The modules of each world: its tools, and what it judges by itself."""
+
 Row = tuple[str, tuple[Any, ...]]
 """A table and the values of a row."""
 
@@ -90,12 +97,10 @@ def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
     name = folder.name
     folder.mkdir(parents=True)
     shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
-    shutil.copy(HERE / f"{name}.py", folder)
-    shutil.copy(HERE / "desk.py", folder)
-    if name == "airline":
-        shutil.copy(HERE / "rewards.py", folder)
-    shared = "transfer_to_human_agents" if name == "telecom" else "*"
-    (folder / "executors.py").write_text(f"from .desk import {shared}\nfrom .{name} import *\n")
+    for module in MODULES[name]:
+        shutil.copy(HERE / f"{module}.py", folder)
+    tools = [f"from .{module} import *\n" for module in MODULES[name] if module != "rewards"]
+    (folder / "executors.py").write_text("".join(tools))
     (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
     names = ("policy.md", "policy.txt", "main_policy.txt", "main_policy.md")
     policy = next(path for file in names if (path := domain / file).exists())
