@@ -163,6 +163,8 @@ LAZY = {
     ): "inflect takes two seconds, and each proof of a draft is a process that names nothing",
     ("synth/ext/authoring/names.py", "synth.ext.authoring.english:words_of"): "as above",
     ("synth/ext/authoring/names.py", "synth.ext.authoring.english:is_rare"): "as above",
+    ("synth/ext/authoring/names.py", "synth.ext.authoring.english:is_written"): "as above",
+    ("synth/ext/authoring/invented_rows.py", "synth.ext.authoring.english:is_rare"): "as above",
     ("envs/sandboxes/sqlite/engine.py", "envs.sandboxes.sqlite.sandbox:SqliteTemplate"): DRIVER,
     (
         "envs/sandboxes/server/engine.py",

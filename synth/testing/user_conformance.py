@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any
 
+from envs.types import ToolResult
 from synth.testing.model_conformance import copied
 from synth.user import Consent, Topic, User, UserRole, UserTurn
 
@@ -16,6 +19,13 @@ PROPOSES = "Shall I start prednisone, 5 mg daily, for Anna Meier, born 1980-05-0
 PROPOSES_NOTHING = "Shall I go ahead?"
 PROPOSES_OTHERWISE = "Shall I start prednisone, 50 mg daily, for Anna Meier, born 1980-05-03?"
 IS_DONE = "Prednisone has been started for Anna Meier. Have a nice day!"
+INSTRUCTS = "Please restart your phone."
+RESTART: Mapping[str, Any] = {
+    "name": "restart_phone",
+    "description": "Restart the phone.",
+    "parameters": {"type": "object", "properties": {}},
+    "read_only": False,
+}
 ENDS_WITHIN = 8
 """Number of turns without a question after which a user must have left."""
 
@@ -91,6 +101,22 @@ class UserConformance:
     async def test_it_says_no_where_its_role_does(self) -> None:
         turns = await self.talk(ASKS, PROPOSES, declines=True)
         assert [(turn.consents, turn.declines) for turn in turns] == [(False, False), (False, True)]
+
+    async def test_it_does_what_it_is_asked_with_its_tools(self) -> None:
+        role = replace(exam_role(), tools=[RESTART])
+        async with self.opened(role) as user:
+            conversation = user.start(role, seed=1)
+            asked = await conversation.reply(INSTRUCTS)
+            assert [call.name for call in asked.calls] == ["restart_phone"]
+            assert not any((asked.text, asked.ends, asked.consents, asked.fault))
+            done = await conversation.observe([ToolResult({"restarted": True})])
+            assert done.text
+            assert not any((done.calls, done.ends, done.consents, done.fault))
+
+    async def test_it_makes_no_call_without_tools(self) -> None:
+        (turn,) = await self.talk(INSTRUCTS)
+        assert turn.text or turn.ends
+        assert not turn.calls
 
     async def test_it_leaves_when_nothing_is_asked_any_more(self) -> None:
         turns = await self.talk(ASKS, PROPOSES, *[IS_DONE] * ENDS_WITHIN)

@@ -2,9 +2,9 @@
 
     python -m tests.bench.buyer out/shop out/ehr_db
 
-A token is four characters of what is trained on (words and calls of the assistant), or of the whole
-row with its tools. Near-duplicates are requests of which three-word sequences are shared as in
-`tests.bench.near_duplicates`; "masked" compares them without the task's values.
+A token is four characters of what is trained on (words and calls of the assistant), or of all that
+a chat template writes: every text, every call and the tools. Near-duplicates are those of the
+manifest (Jaccard 0.8); "masked" compares requests without the task's values.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import read_tasks
+from synth.core.foundation.near_duplicates import NearDuplicates, masked, shingles, words
 from synth.task import Task
-from tests.bench.near_duplicates import blank, near_duplicates
 
 CHARACTERS = 4
 """Characters of a token."""
@@ -75,8 +75,8 @@ def figures(run: Path) -> dict[str, str]:
         "openings of last replies; commonest five": f"{len(openings)}; {first / len(last):.0%}",
         "last replies equal to another": f"{1 - len(set(last)) / len(last):.1%}",
         "near-duplicate requests; masked": (
-            f"{near_duplicates([task.prompt for task in chosen]):.1%};"
-            f" {near_duplicates([blank(task) for task in chosen]):.1%}"
+            f"{near_duplicates([words(task.prompt) for task in chosen]):.1%};"
+            f" {near_duplicates([masked(words(task.prompt), task.slots) for task in chosen]):.1%}"
         ),
         "test rows whose tool sequence is in train": (
             f"{len(known) / len(test):.0%}" if test else "no test rows"
@@ -98,13 +98,25 @@ def sequence(row: Row) -> tuple[str, ...]:
     return tuple(call["name"] for call in calls(row))
 
 
+def near_duplicates(texts: Sequence[Sequence[str]]) -> float:
+    """The share of texts, as words, that are near-duplicates of an earlier one."""
+    seen, repeated = NearDuplicates(), 0
+    for own in map(shingles, texts):
+        repeated += seen.find(own) is not None
+        seen.add(own)
+    return repeated / len(texts)
+
+
 def trained_tokens(row: Row) -> float:
-    words = sum(len(str(message.get("content") or "")) for message in assistant(row))
-    return words / CHARACTERS + sum(map(tokens, calls(row)))
+    return _texts(assistant(row)) + sum(map(tokens, calls(row)))
 
 
 def whole_tokens(row: Row) -> float:
-    return (len(json.dumps(row["messages"])) + len(json.dumps(row["tools"]))) / CHARACTERS
+    return _texts(row["messages"]) + sum(map(tokens, calls(row))) + tokens(row["tools"])
+
+
+def _texts(messages: Sequence[Row]) -> float:
+    return sum(len(str(message.get("content") or "")) for message in messages) / CHARACTERS
 
 
 def tokens(value: object) -> float:

@@ -15,7 +15,8 @@ import pytest
 from sqlalchemy import create_engine
 
 from synth.ext.authoring.names import noun_of
-from synth.ext.authoring.reflect import reflect, secret_columns
+from synth.ext.authoring.reflect import reflect
+from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.source import Extract, from_files, from_url
 from synth.ext.authoring.toolset import tools_of
 from synth.ext.authoring.world import make_world
@@ -27,12 +28,13 @@ CREATE TABLE login (
 );
 CREATE TABLE visit (
   visit_id INTEGER PRIMARY KEY, token_id INTEGER NOT NULL REFERENCES token (token),
-  pin TEXT REFERENCES login (pin), api_key TEXT NOT NULL, pwd INTEGER, fee REAL NOT NULL
+  pin TEXT REFERENCES login (pin), api_key TEXT NOT NULL, pwd INTEGER, fee REAL NOT NULL,
+  max_tokens INTEGER, secret BOOLEAN, pin_changed_at DATETIME
 );
 INSERT INTO token VALUES (1, 'Alpha'), (2, 'Beta'), (3, 'Gamma');
 INSERT INTO login VALUES ('1234', 1, '2026-01-01'), ('9876', 2, '2026-01-02');
-INSERT INTO visit VALUES (1, 1, '1234', 'k-1', 11, 5.5), (2, 2, NULL, 'k-2', 12, 7),
-  (3, 3, '9876', 'k-3', 13, 8), (4, 1, NULL, 'k-4', 14, 9.25);
+INSERT INTO visit VALUES (1, 1, '1234', 'k-1', 11, 5.5, 4, 1, NULL), (2, 2, NULL, 'k-2', 12, 7, 4, 0, NULL),
+  (3, 3, '9876', 'k-3', 13, 8, 9, 0, NULL), (4, 1, NULL, 'k-4', 14, 9.25, 9, 1, NULL);
 """
 
 
@@ -48,7 +50,7 @@ def test_a_secret_is_left_out_by_name_and_its_table_stays(tmp_path: Path):
     assert tools["login"].list_ == "list_logins"
     assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
     lines = "\n".join(made.ledger.lines())
-    assert "shown columns: 7 of 11 used" in lines
+    assert "shown columns: 10 of 14 used" in lines
     for column in ("login.pin", "visit.pin", "visit.api_key", "visit.pwd"):
         assert column in lines
     assert "api_key" not in made.files["executors.py"]

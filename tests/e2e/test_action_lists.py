@@ -12,7 +12,9 @@ import pytest
 
 from synth.core.dataset.reader import Dataset
 from tests.e2e.command import synth
+from tests.servers import VARIABLES, server
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "action_lists"
 FOLDER = Path(__file__).parent.parent / "unit" / "ext" / "action_lists"
 
 
@@ -40,6 +42,19 @@ def test_a_list_is_played_replayed_and_graded(home: Path):
     assert sum("a value that nobody could know" in why for why in reasons) == 2
     for command in ("replay", "grade"):
         synth(command, "out", cwd=home)
+
+
+@pytest.mark.parametrize(("database", "kind"), [("postgres", "postgresql"), ("mariadb", "mariadb")])
+def test_setup_calls_and_tools_of_the_user_on_a_server(database: str, kind: str, tmp_path: Path):
+    server(kind)
+    dsn = f"database.dsn_env_var={VARIABLES[kind]}"
+    tasks = ["tasks=actions", f"tasks.path={EXAMPLES}/phone.json", "tasks.count=4"]
+    job = [*tasks, f"env.path={EXAMPLES}/phone", "runtime=inline", "output.dir=out"]
+    done = synth("run", *job, f"database={database}", dsn, cwd=tmp_path)
+    assert "tasks: 4 of 6 used" in done.stderr
+    rows = Dataset.open(tmp_path / "out").rows(columns=["reward"])
+    assert [row["reward"] for row in rows] == [1.0] * 4
+    synth("replay", "out", cwd=tmp_path)
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from tests.e2e.isolated import make_environment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tau2"
 PACKAGE = "inspect-evals==0.26.0"
-PROVED = {"airline": 36, "retail": 100, "telecom": 114}
-"""Tasks of the lists that prove themselves, of 50, 114 and 114."""
+PROVED = {"airline": 36, "retail": 100, "telecom": 114, "banking_knowledge": 75}
+"""Tasks of the lists that prove themselves, of 50, 114, 114 and 97."""
 FOUND = {
     "airline": {
         "0": "nothing can be judged",
@@ -31,6 +31,11 @@ FOUND = {
         "110": "gold call 2 (modify_user_address) changes nothing",
     },
     "telecom": {},
+    "banking_knowledge": {
+        "task_039": "the user says 'Before I agree, spell out exactly what you will do.'",
+        "task_083": "'customer_max_liability_amount' is required",
+        "task_093": "amount=33.0, which nobody could know",
+    },
 }
 
 
@@ -65,7 +70,8 @@ def test_the_lists_are_proved_played_and_replayed(name: str, worlds: Path):
     assert report["proved"] == PROVED[name]
     run = [f"env.path={name}", "tasks=actions", f"tasks.path={name}/actions.json"]
     out = f"output.dir={name}-run"
-    synth("run", *run, f"tasks.count={PROVED[name]}", out, cwd=worlds, timeout=1800)
+    run += ["agent.max_turns=60", f"tasks.count={PROVED[name]}", out]
+    synth("run", *run, cwd=worlds, timeout=1800)
     rewards = json.loads(synth("inspect", f"{name}-run", "--json", cwd=worlds).stdout)["rewards"]
     assert (rewards["mean"], rewards["scored"]) == (1.0, PROVED[name])
     synth("replay", f"{name}-run", cwd=worlds, timeout=1800)

@@ -47,9 +47,18 @@ GRANT: dict[str, Any] = {
     "name": "grant_permission",
     "description": "Give an app a permission.",
     "parameters": {
-        "properties": {key: {"type": "string"} for key in ("app_name", "permission")},
+        "properties": {
+            **{key: {"type": "string"} for key in ("app_name", "permission")},
+            "scope": {"enum": ["photos", "new photos"]},
+        },
         "required": ["permission"],
     },
+    "read_only": False,
+}
+DEPOSIT: dict[str, Any] = {
+    "name": "deposit_check",
+    "description": "Pay in.",
+    "parameters": {"properties": {"amount": {"type": "number"}}, "required": ["amount"]},
     "read_only": False,
 }
 ON = ToolCall.of("set_data_roaming", {"on": True})
@@ -119,6 +128,7 @@ async def test_only_the_right_instruction_earns_the_reward(
             {"set_data_roaming": {"on": True}, "restart_phone": {}},
         ),
         ("Please give me your phone number.", {}),
+        ("Could you tell me the place and phone number?", {}),
         ("Please don't restart your phone.", {}),
         ("Shall I turn on data roaming?", {}),
         ("Would you like me to restart the phone?", {}),
@@ -126,6 +136,11 @@ async def test_only_the_right_instruction_earns_the_reward(
             'Please grant permission with app name "Chat" and permission "sms".',
             {"grant_permission": {"app_name": "Chat", "permission": "sms"}},
         ),
+        (
+            'Please grant permission with permission "read" for new photos.',
+            {"grant_permission": {"permission": "read", "scope": "new photos"}},
+        ),
+        ("Please deposit the check, phone number 5.", {"deposit_check": {"amount": 5}}),
         ("May I have your permission to restart the phone?", {}),
         ("Please toggle data.", "Which one do you mean: set data roaming or set mobile data or"),
         ("Please change the network mode.", 'I can set network mode. What should "mode" be?'),
@@ -134,9 +149,10 @@ async def test_only_the_right_instruction_earns_the_reward(
 def test_a_tool_is_found_by_the_words_of_its_name_and_description(
     world: World, template: Template, roam: Task, text: str, found: object
 ):
+    more = [GRANT, DEPOSIT] if "deposit" in text else [GRANT]
     with Episode(roam, world, template) as episode:
         knows = {"number": Topic("555-0141.", ["phone number"])}
-        role = replace(episode.role, knows=knows, tools=[*episode.role.tools, GRANT])
+        role = replace(episode.role, knows=knows, tools=[*episode.role.tools, *more])
     turn = UserTools(role).asked(text, (), 0) or UserTurn()
     if isinstance(found, str):
         assert turn.text.startswith(found)

@@ -12,6 +12,18 @@ def row(db: Connection, sql: str, **binds: object) -> dict:
     return dict(found)
 
 
+def change_line(db: Connection, line_id: int, column: str, to: str, **binds: object) -> dict:
+    sql = f"UPDATE phone_lines SET {column} = {to} WHERE line_id = :line"
+    db.execute(text(sql), {"line": line_id, **binds})
+    sql = f"SELECT line_id, {column} FROM phone_lines WHERE line_id = :line"
+    return row(db, sql, line=line_id)
+
+
+def change_setting(db: Connection, column: str, value: object) -> dict:
+    db.execute(text(f"UPDATE phone SET {column} = :value"), {"value": value})
+    return row(db, f"SELECT {column} FROM phone")
+
+
 @tool(read_only=True)
 def find_line(db: Connection, phone_number: str) -> dict:
     """Find a line and its plan.
@@ -21,7 +33,7 @@ def find_line(db: Connection, phone_number: str) -> dict:
     """
     sql = (
         "SELECT line_id, owner, name AS plan, roaming, extra_gigabytes, sim"
-        " FROM lines JOIN plans USING (plan_id) WHERE number = :number"
+        " FROM phone_lines JOIN plans USING (plan_id) WHERE number = :number"
     )
     return row(db, sql, number=phone_number)
 
@@ -33,8 +45,7 @@ def allow_roaming(db: Connection, line_id: int) -> dict:
     Args:
         line_id: The line.
     """
-    sql = "UPDATE lines SET roaming = 1 WHERE line_id = :line RETURNING line_id, roaming"
-    return row(db, sql, line=line_id)
+    return change_line(db, line_id, "roaming", "TRUE")
 
 
 @tool
@@ -45,11 +56,7 @@ def add_gigabytes(db: Connection, line_id: int, gigabytes: int) -> dict:
         line_id: The line.
         gigabytes: How many gigabytes.
     """
-    sql = (
-        "UPDATE lines SET extra_gigabytes = extra_gigabytes + :more WHERE line_id = :line"
-        " RETURNING line_id, extra_gigabytes"
-    )
-    return row(db, sql, line=line_id, more=gigabytes)
+    return change_line(db, line_id, "extra_gigabytes", "extra_gigabytes + :more", more=gigabytes)
 
 
 @tool
@@ -60,8 +67,7 @@ def change_sim(db: Connection, line_id: int, sim: int) -> dict:
         line_id: The line.
         sim: The number on the new card.
     """
-    sql = "UPDATE lines SET sim = :sim WHERE line_id = :line RETURNING line_id, sim"
-    return row(db, sql, line=line_id, sim=sim)
+    return change_line(db, line_id, "sim", ":sim", sim=sim)
 
 
 @tool(offered_to="user", read_only=True)
@@ -77,7 +83,7 @@ def set_data_roaming(db: Connection, on: bool) -> dict:
     Args:
         on: True to turn it on.
     """
-    return row(db, "UPDATE phone SET data_roaming = :on RETURNING data_roaming", on=on)
+    return change_setting(db, "data_roaming", on)
 
 
 @tool(offered_to="user")
@@ -87,7 +93,7 @@ def set_mobile_data(db: Connection, on: bool) -> dict:
     Args:
         on: True to turn it on.
     """
-    return row(db, "UPDATE phone SET mobile_data = :on RETURNING mobile_data", on=on)
+    return change_setting(db, "mobile_data", on)
 
 
 @tool(offered_to="user")
@@ -97,7 +103,7 @@ def set_data_saver(db: Connection, on: bool) -> dict:
     Args:
         on: True to turn it on.
     """
-    return row(db, "UPDATE phone SET data_saver = :on RETURNING data_saver", on=on)
+    return change_setting(db, "data_saver", on)
 
 
 @tool(offered_to="user")
@@ -107,7 +113,7 @@ def set_network_mode(db: Connection, mode: Literal["2G", "3G", "4G", "5G"]) -> d
     Args:
         mode: The network.
     """
-    return row(db, "UPDATE phone SET network_mode = :mode RETURNING network_mode", mode=mode)
+    return change_setting(db, "network_mode", mode)
 
 
 @tool(offered_to="user")
@@ -125,11 +131,8 @@ def set_phone(db: Connection, mobile_data: bool, network_mode: str) -> dict:
         mobile_data: True for on.
         network_mode: The network.
     """
-    sql = (
-        "UPDATE phone SET mobile_data = :data, network_mode = :mode"
-        " RETURNING mobile_data, network_mode"
-    )
-    return row(db, sql, data=mobile_data, mode=network_mode)
+    mode = change_setting(db, "network_mode", network_mode)
+    return change_setting(db, "mobile_data", mobile_data) | mode
 
 
 @tool(offered_to="nobody", read_only=True)
@@ -139,6 +142,6 @@ def finds_data(db: Connection, abroad: bool) -> bool:
     Args:
         abroad: True for another country.
     """
-    found = row(db, "SELECT * FROM phone JOIN lines USING (line_id)")
+    found = row(db, "SELECT * FROM phone JOIN phone_lines USING (line_id)")
     roams = found["data_roaming"] and found["roaming"]
     return bool(found["mobile_data"] and (roams or not abroad))

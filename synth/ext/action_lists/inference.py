@@ -101,13 +101,14 @@ def multiple_of_policy(path: str, value: float, policy: str) -> bool:
 
 
 def _is_day(value: str, seen: str) -> bool:
-    """True for an ISO date of a day that was named in another form; one without its year needs a
-    year that was named.
+    """True for a day, YYYY-MM-DD or MM/DD/YYYY, that was named in another form; one without its
+    year needs a year that was named.
     """
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", value) is None:
+    day = re.sub(r"^(\d\d)/(\d\d)/(\d{4})$", r"\3-\1-\2", value)
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", day) is None:
         return False
-    years = [int(value[:4])] if value[:4] in seen else []
-    return any(day.value == value for day in said_days(seen, years, ""))
+    years = [int(day[:4])] if day[:4] in seen else []
+    return any(said.value == day for said in said_days(seen, years, ""))
 
 
 def _raise(holder: Any, path: str, value: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,47 @@ WHERE NOT internal AND database_name = current_database()
 UNION ALL SELECT schema_name, sequence_name, 'sequence', NULL FROM duckdb_sequences()
 WHERE database_name = current_database() ORDER BY 1, 2, 3
 """
+
+
+_TRIGGERS = {
+    "sqlite": "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": "SELECT c.relname, p.prosrc FROM pg_trigger t"
+    " JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid"
+    " WHERE NOT t.tgisinternal",
+    "mysql": "SELECT event_object_table, action_statement FROM information_schema.triggers"
+    " WHERE trigger_schema = DATABASE()",
+}
+"""The table of each trigger, and what it does."""
+
+_NAME = r"(?:\w+\.)?[`\"]?(\w+)[`\"]?"
+_OF_NEW = re.compile(
+    r"(?:\bSET|\bTHEN|\bELSE|\bBEGIN|[;,])\s+NEW\.[`\"]?(\w+)[`\"]?\s*:?=", re.IGNORECASE
+)
+_OF_ROWS = re.compile(
+    rf"\bUPDATE\s+{_NAME}\s+SET\s(.*?)(?:\bWHERE\b|;|\Z)", re.IGNORECASE | re.DOTALL
+)
+_SET = re.compile(rf"(?:^|,)\s*{_NAME}\s*=")
+"""What a trigger sets: columns of its new row, columns of other rows."""
+
+
+def set_by_triggers(engine: Engine) -> set[tuple[str, str]]:
+    """The tables and columns, in small letters, that triggers set."""
+    dialect = engine.dialect.name
+    query = _TRIGGERS.get("mysql" if dialect == "mariadb" else dialect)
+    if query is None:
+        return set()
+    with engine.connect() as db:
+        found = [(str(table), str(body)) for table, body in db.execute(text(query))]
+    out = {(table, column) for table, body in found for column in _OF_NEW.findall(body)}
+    for _, body in found:
+        for table, sets in _OF_ROWS.findall(body):
+            out |= {(table, column) for column in _SET.findall(_without_calls(sets))}
+    return {(table.lower(), column.lower()) for table, column in out}
+
+
+def _without_calls(sql: str) -> str:
+    plain = re.sub(r"\([^()]*\)", "", sql)
+    return sql if plain == sql else _without_calls(plain)
 
 
 @dataclass(frozen=True, slots=True)

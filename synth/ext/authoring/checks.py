@@ -186,8 +186,11 @@ def condition(
 
 
 def default(text: str, dialect: str) -> str | None:
-    """A default that is one plain value, in SQLite; None for any other, and for bytes of zero."""
+    """A default in SQLite that is a plain value or the time; None for others and bytes of zero."""
     tree = _parsed(text, dialect)
+    bare = tree and tree.unnest()
+    if isinstance(bare, exp.CurrentTimestamp | exp.CurrentDate | exp.Localtimestamp):
+        return "CURRENT_DATE" if isinstance(bare, exp.CurrentDate) else "CURRENT_TIMESTAMP"
     if tree is None or not all(isinstance(node, _PLAIN) for node in tree.walk()):
         return None
     written = tree.unnest().sql(dialect="sqlite")

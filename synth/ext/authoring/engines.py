@@ -128,7 +128,8 @@ class _Writer:
         text = column.default or ""
         if kind == "BOOLEAN":
             text = {"1": "TRUE", "0": "FALSE"}.get(text, text)
-        return f" DEFAULT {text}" if text and "\\" not in text else ""
+        left_out = not text or "\\" in text or text.startswith("CURRENT_")  # as tools set it
+        return "" if left_out else f" DEFAULT {text}"
 
     def type(self, column: LiveColumn, values: Sequence[object], indexed: set[str]) -> str:
         if column.type == "BOOLEAN" and all(value in (0, 1) for value in values):
@@ -168,7 +169,8 @@ def _is_day(text: str) -> bool:
 
 def _given(column: LiveColumn) -> list[str]:
     """The text that is the default of a column."""
-    return [column.default.strip("'")] if column.default else []
+    is_plain = column.default and not column.default.startswith("CURRENT_")
+    return [str(column.default).strip("'")] if is_plain else []
 
 
 def _places(value: float) -> int:

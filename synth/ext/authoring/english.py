@@ -28,6 +28,13 @@ def is_rare(word: str, beside: str = "") -> bool:
     return _WORDS.UNIGRAMS.get(word, 0) <= _WORDS.UNIGRAMS.get(beside, _COMMON)
 
 
+def is_written(form: str, word: str) -> bool:
+    """True for a form of a word that is in use, or of a word that is made of common ones."""
+    parts: list[str] = _WORDS.segment(word)
+    made = parts[1:] and all(len(one) > 2 and not is_rare(one) for one in parts)
+    return bool(made) or form in _WORDS.UNIGRAMS
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
     ``borrowernumber``; the name alone where it is a word or they are not all common words.

@@ -16,9 +16,11 @@ from math import prod
 from random import Random
 
 from envs.ledger import Ledger
+from envs.plugins import resolve
 from envs.world.row_generator import (
     EPOCH,
     After,
+    Blend,
     Choice,
     Copy,
     Email,
@@ -194,11 +196,18 @@ class _Inventor:
         return 1 + any(to == table != one.name for one in self.tables for _, to, _ in one.links)
 
     def _more(self, table: LiveTable, like: MadeTable) -> MadeTable:
-        """Rows to follow the table's own, and like them; some parents have many."""
+        """Rows to follow the table's own, and like them; some parents have many. Where parts of
+        few names make too few others, names are made up like in tables without rows.
+        """
         rows, columns = self.rows.by_table[table.name], dict(like.columns)
+        count = self.sizes[table.name] - len(rows)
+        made = self._makers(table, {column for one, _, _ in table.links for column in one})
+        placed = {column for one in (table.key, *table.uniques) for column in one}
         for name, maker in columns.items():
             if isinstance(maker, Serial):
                 columns[name] = Serial(0, max(int(str(row[name])) for row in rows) - len(rows))
+            if name in placed and _is_poor(maker, 2 * count):
+                columns[name] = made[name]
         links = [
             replace(
                 link,
@@ -208,7 +217,6 @@ class _Inventor:
             )
             for link in like.links
         ]
-        count = self.sizes[table.name] - len(rows)
         return replace(like, count=count, columns=columns, links=links)
 
     def _sizes(self, empty: Sequence[str]) -> dict[str, int]:
@@ -385,14 +393,14 @@ class _Inventor:
             return found
         named = unique or is_named(column)
         secret = bool(secret_columns({column.name: ()}))
-        coded = secret or column.role == "identifier" or bool(_CODED.search(column.label))
+        spoken = _is_coded(column.label, most)
+        coded = secret or column.role == "identifier" or spoken
         pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0
         if texts := next(filter(None, (_fitting(pool, most, wanted) for pool in pools)), None):
             return Texts(texts)
         if coded or named:  # a number or a key is short, however long it may be
-            spoken = not secret and _CODED.search(column.label)
-            return _code(shape, min(most, _SHORT) if spoken else most)
+            return _code(shape, min(most, _SHORT) if spoken and not secret else most)
         return self._words(shape, most)
 
     def _words(self, shape: TableShape, most: int) -> Maker:
@@ -405,6 +413,19 @@ class _Inventor:
         return Choice(
             {word[:most].capitalize(): 16 // 2**place + 1 for place, word in enumerate(words)}
         )
+
+
+def _is_poor(maker: Maker, wanted: int) -> bool:
+    """True for names whose parts make too few others, and for small letters at random."""
+    if isinstance(maker, Form):
+        return any("%%%%" in one for one in maker.weights)
+    return isinstance(maker, Blend) and maker.room < wanted
+
+
+def _is_coded(label: str, most: int) -> bool:
+    """True for the name of a code, or one that is no common word, such as an ``imei``."""
+    rare = resolve("synth.ext.authoring.english:is_rare")(label.rpartition("_")[2])
+    return _CODED.search(label) is not None or (rare and most <= _LINE)
 
 
 def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
 from envs.ledger import Ledger
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import OperatorError
-from synth.ext.authoring.catalog import Catalog, Relation, read_catalog
+from synth.ext.authoring.catalog import Catalog, Relation, read_catalog, set_by_triggers
 from synth.ext.authoring.snapshot import ForeignKey, LiveTable
 from synth.ext.authoring.table_reader import TableReader
 
@@ -75,7 +75,20 @@ class _Reading:
     def database(self, wanted: Sequence[str] | None) -> LiveDatabase:
         tables = self._read(self._wanted(wanted))
         self._account()
-        return LiveDatabase(parents_first(_linked(tables)), self.ledger)
+        kept = set_by_triggers(self.engine)
+        told = [
+            replace(
+                table,
+                columns=tuple(
+                    replace(one, maintained=True)
+                    if (table.source.name.lower(), one.name.lower()) in kept
+                    else one
+                    for one in table.columns
+                ),
+            )
+            for table in tables
+        ]
+        return LiveDatabase(parents_first(_linked(told)), self.ledger)
 
     def _wanted(self, wanted: Sequence[str] | None) -> list[Relation]:
         if wanted is None:

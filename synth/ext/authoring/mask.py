@@ -15,7 +15,7 @@ from synth.core.personal.guess import guess_columns, is_of_things, names_somebod
 from synth.errors import OperatorError
 from synth.ext.authoring.made_up import NONE, MadeUp, same_form
 from synth.ext.authoring.names import snake
-from synth.ext.authoring.roles import secret_columns
+from synth.ext.authoring.roles import secrets_of
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable, Rows, Value
 
 _WORD = re.compile(r"[^\W_]+")
@@ -257,17 +257,11 @@ def personal_kinds(tables: Sequence[LiveTable], rows: Rows) -> Kinds:
 
 
 def _secrets(tables: Sequence[LiveTable], rows: Rows) -> dict[tuple[str, str], str]:
-    """The columns of secrets, numbered keys and references apart."""
+    """The columns of secrets."""
     out = dict[tuple[str, str], str]()
     for table in tables:
-        named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
-        numbered = {c.name for c in table.columns if c.name in named and c.type != "TEXT"}
-        values = {
-            c.name: {row[c.name] for row in rows.by_table[table.name]}
-            for c in table.columns
-            if c.type != "BOOLEAN"
-        }
-        found = secret_columns(values, numbered)
+        values = {c.name: {row[c.name] for row in rows.by_table[table.name]} for c in table.columns}
+        found = secrets_of(table, values)
         out |= {(table.name, column): "identifier" for column in table.names if column in found}
     return out
 

@@ -189,19 +189,25 @@ def noun_of(table: str) -> Noun:
 
 
 def _numbers(word: str) -> tuple[str, str]:
-    """A word in the singular and in the plural; a word of other letters has one form."""
+    """A word in the singular and in the plural; one of other letters has one form, and one whose
+    forms nobody writes in English is not inflected.
+
+    >>> [noun_of(one).plural_words for one in ("umsatz", "relaties", "callsign")]
+    ['umsatz records', 'relaties records', 'callsigns']
+    """
     if not word.isascii() or not word.isalpha():
         return word, word
     if word in _UNCOUNTABLE:
         return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
+    is_written = resolve("synth.ext.authoring.english:is_written")
     singular = _english().singular_noun(word)
-    plural = singular and not word.endswith(("ss", "alias"))
+    plural = singular and not word.endswith(("ss", "alias")) and is_written(singular, singular)
     if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
         plural = not resolve("synth.ext.authoring.english:is_rare")(singular, beside=word)
-    one = str(singular) if plural else word
-    if word.endswith("o") and resolve("synth.ext.authoring.english:is_rare")(word):
-        return one, f"{word}s"
-    return one, word if one != word else str(_english().plural_noun(word))
+    if plural:
+        return str(singular), word
+    many = str(_english().plural_noun(word))
+    return word, many if is_written(many, word) else f"{word}_records"
 
 
 @cache
@@ -214,7 +220,9 @@ def is_plural(word: str) -> bool:
 _UNSAID = re.compile(r"(?:^|\s)[^\saeiouy\d]+(?:\s|$)")
 """A word of Latin letters without a vowel, such as `crtd`."""
 
-PREPOSITIONS = frozenset({"by", "to", "of", "for", "from", "in", "on", "at", "with", "as"})
+PREPOSITIONS = frozenset(
+    {"by", "to", "of", "for", "from", "in", "out", "on", "at", "with", "as", "per"}
+)
 
 _SHORT = {
     "nr": "number",
@@ -233,6 +241,7 @@ _SHORT = {
     "incl": "including",
     "vol": "volume",
     "ts": "time",
+    "pos": "position",
     "min": "minimum",
     "max": "maximum",
     "fname": "first name",
@@ -267,10 +276,13 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word has a vowel or other letters and is not
-    shortened, and the last is no preposition, number or format.
+    shortened, the last is no preposition, number or format, nor the first a preposition.
+
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "price in", "ele")]
+    [True, False, False, False]
     """
-    last = words.rpartition(" ")[2]
-    ends = last in PREPOSITIONS or last.isdigit() or last in {"json", "xml"}
+    first, last = words.partition(" ")[0], words.rpartition(" ")[2]
+    ends = {first, last} & PREPOSITIONS or last.isdigit() or last in {"json", "xml"}
     short = [one for one in words.split() if len(one) == 3 and one.isalpha()]
     rare = any(map(resolve("synth.ext.authoring.english:is_rare"), short))
     return not words.isascii() or not (_UNSAID.search(words) or ends or rare)
@@ -410,14 +422,16 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
     the ``queue record``. ``tables`` maps tables to their columns.
 
-    >>> [one.words for one in nouns({"circles": (), "circles_users": (), "sales_day": ()}).values()]
-    ['circle', 'circle user', 'sales day']
+    >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2")
+    >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]
+    ['circle', 'circle user', 'sales day', 'closed circle', 'label']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
     ones = {found.many: found.one for found in map(noun_of, names.values())}
     for table, bare in names.items():
-        *heads, last = bare.split("_")
-        noun, number = noun_of("_".join([*(ones.get(head, head) for head in heads), last])), 1
+        *heads, last = re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", bare).split("_")  # filters2_rules
+        heads = heads if PARTICIPLE.search(last) else [ones.get(head, head) for head in heads]
+        noun, number = noun_of("_".join([*heads, last])), 1
         one = noun.one
         while {noun.one, noun.many} & taken:
             number += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -16,7 +16,7 @@ from sqlalchemy.exc import SAWarning
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
-from synth.ext.authoring.roles import FEW, Roles, secret_columns, with_roles
+from synth.ext.authoring.roles import FEW, Roles, secrets_of, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 from synth.ext.authoring.toolset import names_shown
@@ -35,14 +35,22 @@ _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
-def reflect(engine: Engine, given: Roles | None = None) -> Shape:
-    """The shape of the tables that a database has, with roles; ``given`` are set by its author."""
+def reflect(
+    engine: Engine,
+    given: Roles | None = None,
+    maintained: Container[tuple[str, str]] = frozenset(),
+) -> Shape:
+    """The shape of the tables that a database has, with roles; ``given`` are set by its author,
+    ``maintained`` columns (table, name) by the database that it was read from.
+    """
     inspector = sqlalchemy.inspect(engine)
     with warnings.catch_warnings(), engine.connect() as db:
         warnings.simplefilter("ignore", SAWarning)  # the account names what is not reflected
         live = sorted(live_tables(engine), key=lambda table: table.name)
         known = nouns({table.name: [c.name for c in table.columns] for table in live})
-        tables = {one.name: _table(one, known[one.name], inspector, db) for one in live}
+        tables = {
+            one.name: _kept(_table(one, known[one.name], inspector, db), maintained) for one in live
+        }
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     tables = _with_derived({table.name: table for table in live}, tables)
     shape = Shape(
@@ -62,6 +70,15 @@ def reflect(engine: Engine, given: Roles | None = None) -> Shape:
         }
     )
     return Shape({name: _among(shape, table) for name, table in shape.tables.items()})
+
+
+def _kept(table: TableShape, maintained: Container[tuple[str, str]]) -> TableShape:
+    """A table whose maintained columns nobody gives and changes."""
+    columns = (
+        replace(one, computed=True) if (table.name, one.name) in maintained else one
+        for one in table.columns
+    )
+    return replace(table, columns=tuple(columns))
 
 
 def _among(shape: Shape, table: TableShape) -> TableShape:
@@ -174,18 +191,12 @@ def _hidden(
     live: LiveTable, columns: Sequence[ReflectedColumn], values: Mapping[str, Sequence[Cell]]
 ) -> dict[str, ReflectedColumn]:
     """The columns that no tool shows."""
-    named = {*live.key, *(column for columns, _, _ in live.links for column in columns)}
-    by_name = {str(column["name"]): column for column in columns}
-    secret = secret_columns(values, {one for one in named if _is_number(by_name[one]["type"])})
-    return {name: column for name, column in by_name.items() if name in secret}
+    secret = secrets_of(live, values)
+    return {str(one["name"]): one for one in columns if one["name"] in secret}
 
 
 def _may_be_left_out(column: ReflectedColumn) -> bool:
     return bool(column.get("nullable", True)) or column.get("default") is not None
-
-
-def _is_number(kind: object) -> bool:
-    return isinstance(kind, sqlalchemy.Integer | sqlalchemy.Numeric)
 
 
 def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -234,6 +245,7 @@ def _column(
         nulls=total - given,
         declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
+        stamped=str(raw.get("default")).upper() in {"CURRENT_TIMESTAMP", "CURRENT_DATE"},
     )
 
 

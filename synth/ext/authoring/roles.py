@@ -18,6 +18,7 @@ from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, noun_of, spelled
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
+from synth.ext.authoring.snapshot import LiveTable
 
 SUMMED: tuple[Role, ...] = ("money", "quantity", "measure")
 """Roles of numbers that are added up."""
@@ -78,6 +79,9 @@ _KINDS = (
     "|encoding|direction|frequency"
 )
 """Names of what sorts rows into a few kinds."""
+
+COUNTED_OFF = re.compile(rf"(?:^|_)(?:{_KINDS}|status|state|level|code|count(?:er)?)$")
+"""Names of what has more than two values, though it may be 0 or 1."""
 
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
@@ -190,8 +194,8 @@ _RULES = (
         "flag",
         "its values are 0 and 1",
         ("text",),
-        rf"^(?!.*(?:^|_)(?:{_KINDS}|status|state|level|code)$)",
-        _is_digit,
+        "",
+        lambda column: _is_digit(column) and not COUNTED_OFF.search(column.label),
     ),
     _Rule("moment", "its type", _DATES),
     _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
@@ -210,8 +214,8 @@ _RULES = (
         "position",
         "its name says an order",
         _NUMBERS,
-        r"^(?!.*_per_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence|rank"
-        r"|ranking|idx|index|step|depth"
+        r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
+        r"|rank|ranking|idx|index|step|depth"
         r"|lft|rgt"
         r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
     ),
@@ -254,7 +258,8 @@ _RULES = (
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
         r"|revenue|deposit"
         r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
-        r"(?:_(?:[a-z]{3}|(?:in|ex)cl\w*|before|after|per|due|gross|limit|value|start|end"
+        r"(?:_(?:usd|eur|gbp|chf|cad|aud|jpy|(?:in|ex)cl\w*|before|after|per|due|gross"
+        r"|limit|value|start|end"
         r"|spent|\w+ed)"
         r"(?:_\w+)?)?$"
         r"|_cents$",
@@ -266,7 +271,7 @@ _RULES = (
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
         r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
-        r"|value|\w+_count)(?:_|$)",
+        r"|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -277,9 +282,10 @@ _RULES = (
         r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
         r"|length|width|height|size|age|weight|rating|score|grade|floor"
-        r"|max|min|high|low|most|least|limit"
+        r"|max|min|high|low|most|least|limit|delay|speed|brightness|contrast|validity"
         r"|km|kg)(?:_|$)",
     ),
+    _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),
@@ -345,26 +351,40 @@ def is_plumbing(table: str) -> bool:
     return _PLUMBING.search(spelled(table)) is not None
 
 
+def secrets_of(table: LiveTable, values: Mapping[str, Collection[object]]) -> set[str]:
+    """The columns of a table that no tool shows: no flags, nor numbered keys and references."""
+    named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+    plain = {c.name for c in table.columns if c.type != "TEXT"}
+    flags = {c.name for c in table.columns if c.type == "BOOLEAN"}
+    shown = {name: own for name, own in values.items() if name not in flags | (named & plain)}
+    return secret_columns(shown, plain)
+
+
 def secret_columns(
-    values: Mapping[str, Collection[object]], numbered: Container[str] = ()
+    values: Mapping[str, Collection[object]], plain: Container[str] = ()
 ) -> set[str]:
-    """The columns that no tool shows, of a table's columns with their values.
+    """The secret ones of some columns with their values.
 
     A column is secret by its name, by a key in its texts, or because it holds the values of what
     another column names: ``parameter_value`` beside a ``parameter_name`` that is ``password``.
-    ``numbered`` are keys and references that are numbers: ``token_id`` is not a secret.
+    Of ``plain`` columns, numbers and days, the name has to end so: a ``pin`` is one, but neither
+    ``secret_count`` nor ``password_changed_at``.
     """
     naming = {column for column, own in values.items() if any(map(_names_secret, own))}
     return {
         column
         for column, own in values.items()
-        if column not in numbered
-        and (
-            _SECRET.search(spelled(column))
+        if (
+            ((found := _SECRET.search(spelled(column))) and (column not in plain or _is_one(found)))
             or any(map(_packs_secret, own))
             or (_VALUE.search(spelled(column)) and naming - {column})
         )
     }
+
+
+def _is_one(found: re.Match[str]) -> bool:
+    """True for a name that ends with one secret: ``tokens`` that are a number are counted."""
+    return found.end() == len(found.string) and not is_plural(found[0].rpartition("_")[2])
 
 
 def _names_secret(value: object) -> bool:

@@ -89,7 +89,8 @@ class ColumnShape:
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
     ``declared`` is the kind of its type: ``kind`` is another one where some values are not of it.
-    ``computed`` tells that the database computes it. ``role`` is inferred, ``why`` says from what.
+    ``computed`` tells that the database sets it, ``stamped``: to the time of a new row. ``role`` is
+    inferred, ``why`` says from what.
     ``label`` is its name in results, ``said`` its name in words. ``currency`` is the name in
     results of what names the currency of an amount, where rows have several.
     """
@@ -109,6 +110,7 @@ class ColumnShape:
     nulls: int = 0
     declared: Kind = "other"
     computed: bool = False
+    stamped: bool = False
     role: Role = "other"
     why: str = ""
     label: str = ""
@@ -242,11 +244,13 @@ class Link:
         'account'
         >>> Link("account_model_id", "app_account_models", "id", "account").role
         'account'
+        >>> Link("owner_uid", "users", "id", "user").role
+        'owner'
         """
         name, key = snake(self.column), snake(self.target)
         if name == key and self.noun:
             return self.noun
-        endings = (key, "_id", "_code", "_key", "_no", "_name")
+        endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         role = next(filter(None, heads), name)
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
@@ -260,9 +264,17 @@ class Link:
 
     @property
     def words(self) -> str:
-        """The part as a person says it."""
-        name = spelled(self.column)
-        return self.role.replace("_", " ") if name.isascii() else name
+        """The part as a person says it; a beginning of the noun is written out.
+
+        >>> Link("parent_cat", "categories", "id", "feed_category").words
+        'parent category'
+        """
+        name, nouns = spelled(self.column), self.noun.split("_")
+        whole = (
+            next((n for n in nouns if len(w) > 2 and is_sayable(w) and n.startswith(w)), w)
+            for w in self.role.split("_")
+        )
+        return " ".join(whole) if name.isascii() else name
 
     @property
     def is_said(self) -> bool:
@@ -313,6 +325,10 @@ class TableShape:
             if column.role in roles and (column.kind != "other" or column.role in _OF_ANY_KIND)
         ]
 
+    def asked(self, *roles: Role) -> list[ColumnShape]:
+        """The columns of these roles that a person asks for, or wants changed."""
+        return [column for column in self.of_role(*roles) if column.is_said]
+
     def link_of(self, column: str) -> Link | None:
         return next((link for link in self.links if link.column == column), None)
 
@@ -344,8 +360,7 @@ class TableShape:
             column
             for column in self.of_role("moment")
             if column.kind in {"date", "moment"}
-            and not column.computed
-            and _STAMP.match(column.label)
+            and (column.stamped or (not column.computed and _STAMP.match(column.label)))
         ]
 
     @property

@@ -22,7 +22,7 @@ ForeignKey = tuple[tuple[str, ...], str, tuple[str, ...]]
 @dataclass(frozen=True, slots=True)
 class LiveColumn:
     """A column of a live database in the terms of SQLite. ``default`` and ``computed`` are SQL;
-    ``length`` is the most characters of a text.
+    ``length`` is the most characters of a text; ``maintained`` tells that the database sets it.
     """
 
     name: str
@@ -33,6 +33,7 @@ class LiveColumn:
     default: str | None = None
     computed: str | None = None
     length: int | None = None
+    maintained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

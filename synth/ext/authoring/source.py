@@ -49,7 +49,8 @@ class Source:
     """A database in SQLite, and the scripts that make it again. ``decisions`` tell what became of
     the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
     tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
-    ``ledger`` is the account of what the source holds, ``origin`` says where it comes from.
+    ``ledger`` is the account of what the source holds, ``origin`` says where it comes from;
+    ``maintained`` are columns (table, name) that its database sets.
     """
 
     engine: Engine
@@ -60,6 +61,7 @@ class Source:
     seeded: bool = True
     portable: bool = True
     ledger: Ledger = field(default_factory=Ledger)
+    maintained: frozenset[tuple[str, str]] = frozenset()
     origin: str = "SQL scripts"
 
 
@@ -216,7 +218,21 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
                 ledger.use("personal column")
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
     loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
-    return Source(loaded, schema, seed, found.decisions, found.personal, ledger=ledger)
+    return Source(
+        loaded,
+        schema,
+        seed,
+        found.decisions,
+        found.personal,
+        ledger=ledger,
+        maintained=_maintained(tables),
+    )
+
+
+def _maintained(tables: Sequence[LiveTable]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (table.name, c.name) for table in tables for c in table.columns if c.maintained
+    )
 
 
 def _lacks_rows(rows: Rows, wanted: int, *, masked: bool) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Inspector, TableClause, column, func, select, table, text
 from sqlalchemy import types as sql
+from sqlalchemy.dialects.mysql import TINYINT
 from sqlalchemy.dialects.postgresql import CIDR, DOMAIN, INET, INTERVAL, MACADDR, MACADDR8
 from sqlalchemy.dialects.postgresql.ranges import AbstractMultiRange, AbstractRange
 from sqlalchemy.engine.interfaces import (
@@ -22,6 +23,7 @@ from envs.ledger import Ledger
 from synth.ext.authoring.catalog import Relation
 from synth.ext.authoring.checks import ColumnRules, condition, default, read_checks
 from synth.ext.authoring.names import quoted, spelled
+from synth.ext.authoring.roles import COUNTED_OFF
 from synth.ext.authoring.shape import NAMES
 from synth.ext.authoring.snapshot import ForeignKey, LiveColumn, LiveTable
 from synth.ext.authoring.stored import IN_HEXADECIMAL, Hexadecimal, Stored, Written
@@ -321,11 +323,12 @@ class TableReader:
             default=self._default(raw) if computed is None else None,
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
+            maintained=" ON UPDATE " in str(raw.get("default")),
         )
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:
         """The type in SQLite, None for a column that is left out, and how its values are read."""
-        declared = _type(kind)
+        declared = "BOOLEAN" if self._is_yes_or_no(kind, name) else _type(kind)
         if declared is None and self.engine == "sqlite":
             return self._stored_type(name), Stored()
         if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
@@ -337,6 +340,15 @@ class TableReader:
                 "zoned" if zoned else "inet" if isinstance(kind, INET) else several
             )
         return declared, Stored()
+
+    def _is_yes_or_no(self, kind: sql.TypeEngine[Any], name: str) -> bool:
+        """True for what MariaDB keeps for a BOOLEAN, if it holds no other numbers than 0 and 1."""
+        small = isinstance(kind, TINYINT) and kind.display_width == 1
+        if not small or COUNTED_OFF.search(spelled(name)):
+            return False
+        own = column(name, kind)
+        source = table(self.relation.name, own, schema=self.relation.schema)
+        return self.db.execute(source.select().where(own.not_in((0, 1))).limit(1)).first() is None
 
     def _choices(self, raw: ReflectedColumn, name: str) -> tuple[str, ...]:
         """The values of an ENUM, which becomes a check, beside the check of a domain."""
@@ -377,7 +389,7 @@ class TableReader:
         given = raw.get("default")
         if given is None and isinstance(kind, DOMAIN):
             given = kind.default
-        words = "" if given is None else str(given)
+        words = "" if given is None else str(given).partition(" ON UPDATE ")[0]
         held = default(words, self.dialect) if words else "NULL"
         if held == "NULL" or "nextval(" in words:
             return None  # numbered keys are numbered by SQLite too

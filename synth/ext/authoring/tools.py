@@ -330,10 +330,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     chosen, joins = _joined(shape, table)
     columns = [table.column(column) for column in tools.filters]
-    parameters = [
-        (c.parameter, annotation(c, optional=True), f"Only those with this {c.words}.")
-        for c in columns
-    ]
+    parameters = [(c.parameter, annotation(c, optional=True), f"The {c.words}.") for c in columns]
     order = [table.column(name) for name in tools.sorts]
     if order:
         words = ", ".join(_text(column.label) for column in order)
@@ -364,7 +361,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f"        {totals!r},\n        {stable!r},\n        {sort},\n        limit,\n"
         f"        offset,\n    )"
     )
-    about = f"List {noun.plural_words}, all or those that fit."
+    about = f"List {noun.plural_words}, all or those with the values that are given."
     return _function(
         name=tools.list_ or "",
         about=about,
@@ -445,14 +442,14 @@ def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
     moved = [link.words for link in table.links if link.column in tools.moves]
     parameters = _key_parameters(table) + [
-        (c.parameter, annotation(c, optional=True), f"The new {c.words}; left out, it stays.")
-        for c in columns
+        (c.parameter, annotation(c, optional=True), f"The new {c.words}.") for c in columns
     ]
     words = ", ".join([*(c.words for c in columns if c.name not in tools.moves), *moved])
     body = _needs(shape, table, tools.moves) + _changing(
         table, {column.name: column.parameter for column in columns}
     )
-    return _function(tools.update or "", f"Change {a(noun.words)}: {words}.", parameters, body, "")
+    about = f"Change {a(noun.words)}: {words}; what is left out stays."
+    return _function(tools.update or "", about, parameters, body, "")
 
 
 def _changing(table: TableShape, values: dict[str, str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from synth.ext.authoring.names import (
     TOOL_NAME,
+    is_sayable,
     shortened,
     spelled,
 )
@@ -108,18 +109,20 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
 
 def _sorts(table: TableShape) -> tuple[str, ...]:
     """The numbers and moments that have a highest: no amounts in several currencies."""
-    found = table.of_role(*COMPARED, "moment")
-    return tuple(c.name for c in found if c.kind != "text" and not c.currency)[:SORTED]
+    found = table.of_role(*COMPARED, "moment")  # of seconds since 1970 the last one is asked for
+    fitting = (c for c in found if c.kind != "text" and is_sayable(c.words) and not c.currency)
+    return tuple(c.name for c in fitting)[:SORTED]
 
 
 def _totals(table: TableShape) -> tuple[str, ...]:
     """The numbers whose sum says something: amounts in one currency, not bounds, rates, grades."""
-    found = table.of_role(*SUMMED)
+    found = table.asked(*SUMMED)
     return tuple(c.name for c in found if not (c.currency or _APART.search(c.label)))[:SORTED]
 
 
 _APART = re.compile(
     r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|price|rate|points"
+    r"|width|height"
     r"|balance|number|interval|timeout|delay|retention|threshold)(?:_|$)"
 )
 
@@ -159,7 +162,11 @@ _LOGS = re.compile(
 def _filters(table: TableShape) -> tuple[str, ...]:
     several = len(table.key) > 1
     links = [*(link.column for link in table.links), *(table.key if several else ())][:FILTERS]
-    chosen = [column.name for column in table.columns if column.choices and column.role != "key"]
+    chosen = [
+        column.name
+        for column in table.columns
+        if column.choices and column.role != "key" and is_sayable(column.words)
+    ]
     marked = [column.name for column in table.columns if column.mark and column.distinct == 2]
     return tuple(dict.fromkeys([*links, *chosen, *marked]))[:FILTERS]
 
@@ -167,9 +174,9 @@ def _filters(table: TableShape) -> tuple[str, ...]:
 def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
-        for column in table.of_role("status", *SET, "category")
+        for column in table.asked("status", *SET, "category")
         if (column.role != "category" or _is_set(column))
-        and (column.kind != "text" or (column.is_choice and column.is_said))
+        and (column.kind != "text" or column.is_choice)
         and column.name not in table.handle
         and not column.unique
         and not column.computed
@@ -204,9 +211,8 @@ def _descriptive(table: TableShape) -> list[ColumnShape]:
     """The columns that say something of a row which needs none of them."""
     return [
         column
-        for column in table.of_role("text", "money", "quantity", "category")
+        for column in table.asked("text", "money", "quantity", "category")
         if column.nullable
-        and column.is_said
         and column.seen
         and all(len(str(value)) <= LONGEST for value in column.seen)
     ]

@@ -146,7 +146,7 @@ def make_world(
 
     Raises OperatorError for a database without tables or rows.
     """
-    shape = reflect(source.engine, roles)
+    shape = reflect(source.engine, roles, source.maintained)
     if not any(table.rows for table in shape.tables.values()):
         if not shape.tables:
             raise OperatorError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -50,12 +50,41 @@ LOOKED_AT = 40
 FOLLOWS_ON = 0.5
 """The chance that a change is asked for what an earlier request asked about, if it can be."""
 
-BEGINNING = 4
-"""Words at the beginning of the last reply."""
-
+KNOWN = 10_000
+"""The most tasks whose facts are kept."""
 
 Places = tuple[tuple[str, int], ...]
 """The requests of a composed task: their families, and their places among the tasks of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PartFacts:
+    """The facts of a task that decide what it can be asked with.
+
+    ``only_asks``: it never comes to a change. ``depends``: its end depends on the data or on what
+    its user is asked, so that a later request about the same things may contradict it.
+    """
+
+    setting: str
+    named: frozenset[str]
+    calls: frozenset[str]
+    given: Mapping[str, frozenset[str]]
+    only_asks: bool
+    depends: bool
+    is_note: bool
+    shingles: frozenset[int]
+
+    def contradicts(self, earlier: Sequence[_PartFacts]) -> bool:
+        """True if an earlier request about the same thing gave another value for a parameter: it
+        was opened, and then it was not.
+        """
+        return any(
+            self.given[name].isdisjoint(values)
+            for one in earlier
+            if one.named & self.named
+            for name, values in one.given.items()
+            if name in self.given
+        )
 
 
 @dataclass(frozen=True)
@@ -82,19 +111,21 @@ class Composer:
     closed: Callable[[Task], bool] = lambda _: False
     made: Counter[object] = field(default_factory=Counter[object])
     asked: NearDuplicates = field(default_factory=NearDuplicates)
+    known: dict[tuple[str, int], _PartFacts] = field(default_factory=dict[Any, _PartFacts])
+
+    def _facts(self, family: str, place: int) -> _PartFacts:
+        """The facts of a task; they are kept, as draws of partners come back to it."""
+        if (known := self.known.get((family, place))) is None:
+            if len(self.known) == KNOWN:
+                self.known.clear()
+            known = facts_of(self.pool.task(family, place, self.seed), self._writers)
+            self.known[family, place] = known
+        return known
 
     @cached_property
     def _writers(self) -> frozenset[str]:
         """The names of the tools that change something."""
         return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
-
-    @cached_property
-    def _about(self) -> dict[tuple[str, int], set[str]]:
-        """What tasks name that ask for a change, by family and place; known for partners. Those
-        whose user answers questions are left out: the answers may contradict what was said before.
-        So are those that ask for something else where the change cannot be made.
-        """
-        return {}
 
     @cached_property
     def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
@@ -103,11 +134,7 @@ class Composer:
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
-                task = self.pool.task(family, index, self.seed)
-                key = setting(task)
-                depends = any(isinstance(step, BranchStep) for step in task.gold)
-                if not (self._only_asks(task) or task.role.every_topic or depends):
-                    self._about[family, index] = _named(task)
+                key = self._facts(family, index).setting
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
@@ -119,7 +146,7 @@ class Composer:
     def changed(self, **changes: Any) -> Composer:
         """The composer with other values of some fields, and the same partners."""
         made = replace(self, **changes)
-        vars(made).update(_partners=self._partners, _about=self._about)
+        vars(made).update(_partners=self._partners)
         return made
 
     @cached_property
@@ -165,8 +192,7 @@ class Composer:
     def _followers(self) -> Sequence[Sequence[str]]:
         """The families that can follow each of some first requests, which are spread evenly."""
         step = max(1, self.count // FOLLOWED)
-        firsts = (self.pool.task(*self._first(at), self.seed) for at in range(0, self.count, step))
-        return [self._others(first)[1] for first in firsts]
+        return [self._others(*self._first(at))[1] for at in range(0, self.count, step)]
 
     def _first(self, place: int) -> tuple[str, int]:
         """The family of a first request, and its place among its tasks."""
@@ -178,14 +204,18 @@ class Composer:
 
         First requests take turns by family, and no two composed tasks have the same one.
         """
-        first = self.settled.get(index) or next(self._candidates(index, size), None)
-        if first is None or not attempt:
-            return None if first is None else self._composed(first)
+        first = self.settled.get(index)
+        if first is None:
+            first, task = next(self._candidates(index, size), (None, None))
+        else:
+            task = compose([self.pool.task(*place, self.seed) for place in first], self.seed)
+        if task is None or not attempt:
+            return task
         others = (
-            task
+            other
             for closed in (False, True)
-            for task in map(self._composed, filter(first.__ne__, self._candidates(index, size)))
-            if self.closed(task) == closed
+            for places, other in self._candidates(index, size)
+            if places != first and self.closed(other) == closed
         )
         return next(islice(others, attempt - 1, None), None)
 
@@ -197,108 +227,102 @@ class Composer:
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            for places in islice(self._candidates(index, size), LOOKED_AT):
-                if takes(self._composed(places)):
+            for places, task in islice(self._candidates(index, size), LOOKED_AT):
+                if takes(task):
                     settled[index] = places
                     for place in places[1:]:
                         self.made.update([place, place[0]])
-                        self.asked.add(self._shingles(*place))
+                        self.asked.add(self._facts(*place).shingles)
                     break
         return self.changed(settled=settled, made=Counter[object](), asked=NearDuplicates())
 
-    def _shingles(self, family: str, place: int) -> frozenset[int]:
-        return shingles(words(self.pool.task(family, place, self.seed).prompt))
-
-    def _composed(self, places: Places) -> Task:
-        return compose([self.pool.task(*place, self.seed) for place in places], self.seed)
-
-    def _candidates(self, index: int, size: int) -> Iterator[Places]:
+    def _candidates(self, index: int, size: int) -> Iterator[tuple[Places, Task]]:
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
-            first = self.pool.task(*self._first(place), self.seed)
-            partners, others = self._others(first)
+            first = self._first(place)
+            partners, others = self._others(*first)
             if len(others) < size - 1:
                 continue
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
                 others.sort(key=lambda name: self._rank(seed, name))
                 later = islice(self._later(first, partners, others, seed), size - 1)
-                places = [self._first(place), *later]
+                places = [first, *later]
+                if len(places) < size:
+                    continue
                 parts = [self.pool.task(*one, self.seed) for one in places]
-                fit = len(parts) == size and shared_form(parts)[0]
-                if fit and (self.wanted is None or self.wanted(compose(parts, self.seed))):
-                    yield tuple(places)
+                task = compose(parts, self.seed) if shared_form(parts)[0] else None
+                if task is not None and (self.wanted is None or self.wanted(task)):
+                    yield tuple(places), task
 
     def _later(
-        self, first: Task, partners: Mapping[str, Sequence[int]], names: Sequence[str], seed: int
+        self,
+        first: tuple[str, int],
+        partners: Mapping[str, Sequence[int]],
+        names: Sequence[str],
+        seed: int,
     ) -> Iterator[tuple[str, int]]:
         """Places of requests of these families. None is about a thing that an earlier one is about,
         but for a change to what was only asked about, and none asks for what one has shown. Who
         writes notes goes on to, where there are any.
         """
-        notes = grammar().is_note(first.prompt)
-        parts, made = [first], _calls(first)
-        sides = {False: set[str](), True: set[str]()} | {self._only_asks(first): _named(first)}
+        parts = [self._facts(*first)]
+        made, sides = set(parts[0].calls), {False: set[str](), True: set[str]()}
+        sides[parts[0].only_asks].update(parts[0].named)
         taken, asked = sides[False], sides[True]
         for name in names:
-            known = [
-                at for at in partners[name] if self._about.get((name, at), set()) & asked - taken
-            ]
+            known = [at for at in partners[name] if self._about(name, at) & asked - taken]
             for draw in range(DRAWS):
                 chance = derive_seed(seed, name, draw)
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
                 place = self._partner(name, known if follows else partners[name], chance)
-                part = self.pool.task(name, place, self.seed)
-                own, asks = _named(part), self._only_asks(part)
+                part = self._facts(name, place)
                 barred = taken if follows else taken | asked
-                apt = draw >= DRAWS // 2 or self._is_apt(name, place, notes=notes)
-                if not (apt and barred.isdisjoint(own)):
+                apt = draw >= DRAWS // 2 or self._is_apt(name, place, notes=parts[0].is_note)
+                if not (apt and barred.isdisjoint(part.named)):
                     continue
-                if (asks and _is_answered(part, made)) or (follows and contradicts(part, parts)):
+                if (part.only_asks and set[str]() < part.calls <= made) or (
+                    follows and part.contradicts(parts)
+                ):
                     continue
                 parts.append(part)
-                made |= _calls(part)
-                sides[asks].update(own)
+                made |= part.calls
+                sides[part.only_asks].update(part.named)
                 yield name, place
                 break
+
+    def _about(self, family: str, place: int) -> frozenset[str]:
+        """The names in a task that asks for a change and can follow a question about it."""
+        one = self._facts(family, place)
+        return frozenset() if one.only_asks or one.depends else one.named
 
     def _is_apt(self, family: str, place: int, *, notes: bool) -> bool:
         """True for a request in the manner of the first, made no more often than its family's are
         on average, in other words than those before.
         """
         often = self.made[family, place] * self.capacities[family] > self.made[family]
-        return (
-            not often
-            and self.asked.find(self._shingles(family, place)) is None
-            and grammar().is_note(self.pool.task(family, place, self.seed).prompt) == notes
-        )
-
-    def _only_asks(self, task: Task) -> bool:
-        """True for a request that never comes to a change, whatever the data turn out to be."""
-        calls = {step.tool for step in every_step(task.gold) if isinstance(step, CallStep)}
-        gate = task.gate("reply")
-        acts = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
-        return self._writers.isdisjoint(calls.union(acts))
+        one = self._facts(family, place)
+        return not often and self.asked.find(one.shingles) is None and one.is_note == notes
 
     @staticmethod
-    def ends_of(task: Task) -> tuple[str, set[str]]:
-        """The beginning of a task's last words, and the template with each thing that it is about:
-        two tasks that share one of these may end in the same words.
+    def ends_of(task: Task) -> set[str]:
+        """The template of a task's last words with each thing that it is about: two tasks that
+        share one of these may end in the same words.
         """
         last = task.parts[-1] if task.parts else task
         said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
         text = _without_names(said)
         about = {canonical(last.key), *_named(last)} if "$" in text else {""}
-        return " ".join(text.split()[:BEGINNING]), {digest(text, thing) for thing in about}
+        return {digest(text, thing) for thing in about}
 
-    def can_begin(self, task: Task, size: int) -> bool:
+    def can_begin(self, family: str, place: int, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
-        return len(self._others(task)[1]) >= size - 1
+        return len(self._others(family, place)[1]) >= size - 1
 
-    def _others(self, first: Task) -> tuple[Mapping[str, Sequence[int]], list[str]]:
-        """The places of tasks in the setting of the first one, and the other families of them."""
-        partners = self._partners.get(setting(first), {})
-        return partners, [name for name in partners if name != first.family]
+    def _others(self, family: str, place: int) -> tuple[Mapping[str, Sequence[int]], list[str]]:
+        """The places of tasks in the setting of a first one, and the other families of them."""
+        partners = self._partners.get(self._facts(family, place).setting, {})
+        return partners, [name for name in partners if name != family]
 
     def _rank(self, seed: int, family: str) -> float:
         """The place of a family among those drawn by their pulls, without replacement (Efraimidis
@@ -315,8 +339,8 @@ class Composer:
         if family not in self._everywhere or len(places) < ENOUGH:
             return known
         place = draw % self.capacities[family]
-        own, other = (setting(self.pool.task(family, at, self.seed)) for at in (known, place))
-        return place if own == other else known
+        own, other = (self._facts(family, at) for at in (known, place))
+        return place if own.setting == other.setting else known
 
 
 def _without_names(value: object) -> str:
@@ -324,45 +348,35 @@ def _without_names(value: object) -> str:
     return re.sub(r'\{"\$":"[^"]*"\}', "$", canonical(value))
 
 
-def _calls(task: Task) -> set[str]:
-    """The calls that gold makes, as text."""
-    steps = (step for step in every_step(task.gold) if isinstance(step, CallStep))
-    return {_without_names([step.tool, dict(step.arguments)]) for step in steps}
-
-
-def _is_answered(task: Task, made: set[str]) -> bool:
-    """True if all calls of gold were made: the answer was seen already."""
-    return set[str]() < _calls(task) <= made
-
-
-def contradicts(task: Task, earlier: Sequence[Task]) -> bool:
-    """True if an earlier request about the same thing gave another value for a parameter: it was
-    opened, and then it was not.
+def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
+    """The facts of a task as a part, where ``writers`` are the tools that change
+    something.
     """
-    own = _literals(task)
-    return any(
-        own[name].isdisjoint(values)
-        for one in earlier
-        if _named(one) & _named(task)
-        for name, values in _literals(one).items()
-        if name in own
-    )
-
-
-def _literals(task: Task) -> Mapping[str, set[str]]:
-    """The values that gold gives for a parameter without having read them."""
-    found = defaultdict[str, set[str]](set)
-    for step in every_step(task.gold):
-        for name, value in dict(step.arguments).items() if isinstance(step, CallStep) else ():
+    steps = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
+    given = defaultdict[str, set[str]](set)
+    for step in steps:
+        for name, value in step.arguments.items():
             if "$" not in (text := canonical(value)):
-                found[name].add(text)
-    return found
+                given[name].add(text)
+    gate = task.gate("reply")
+    acts = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
+    return _PartFacts(
+        setting=setting(task),
+        named=frozenset(_named(task)),
+        calls=frozenset(_without_names([step.tool, dict(step.arguments)]) for step in steps),
+        given={name: frozenset(values) for name, values in given.items()},
+        only_asks={step.tool for step in steps}.union(acts).isdisjoint(writers),
+        depends=bool(task.role.every_topic)
+        or any(isinstance(step, BranchStep) for step in task.gold),
+        is_note=grammar().is_note(task.prompt),
+        shingles=shingles(words(task.prompt)),
+    )
 
 
 def _named(task: Task) -> set[str]:
     """The things that a request or its user's answers name, such as an order: two requests about
     one would contradict each other. The rules and the person who is signed in do not count.
     """
-    values, words = {str(value) for value in task.slots.values()}, str(task.role)
-    said = {value for value in values if value in words and value not in task.system}
+    values, texts = {str(value) for value in task.slots.values()}, str(task.role)
+    said = {value for value in values if value in texts and value not in task.system}
     return {value for value in said if value != value.lower()}

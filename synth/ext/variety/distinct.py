@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import accumulate
+from typing import cast
 
 from synth.core.foundation.hashing import canonical, derive_seed
 from synth.core.foundation.near_duplicates import (
@@ -19,7 +20,7 @@ from synth.core.foundation.near_duplicates import (
     words,
 )
 from synth.core.types.difficulty import difficulty
-from synth.core.types.steps import CallStep, every_step
+from synth.core.types.steps import BranchStep, CallStep, ReplyStep, Step, every_step
 from synth.ext.variety.composer import Composer
 from synth.ext.variety.pass_rates import PassRates
 from synth.source import TaskPool
@@ -30,6 +31,9 @@ MOST_REFUSED = 200
 
 MOST_BEGUN = 0.015
 """The largest share of the tasks whose last replies have one beginning."""
+
+BEGINNING = 4
+"""Words at the beginning of a reply."""
 
 SPARE = 4
 """First requests that are chosen for each composed task: one that is not proved gets another."""
@@ -129,19 +133,21 @@ class Filters:
 
     def closed(self, task: Task) -> bool:
         """True if another task may end in the task's words."""
-        return not self._ends.isdisjoint(Composer.ends_of(task)[1])
+        return not self._ends.isdisjoint(Composer.ends_of(task))
 
     def closes(self, task: Task) -> bool:
-        """Add a task in whose last words no other task ends and few begin to, and whose first words
+        """Add a task in whose last words no other task ends and few begin, and whose first words
         nearly repeat another one's, with slots masked, for few tasks only.
         """
-        (beginning, ends), shown = Composer.ends_of(task), words(self.shown(task).prompt)
-        most = MOST_BEGUN * self._begun.total() + 2
-        if self.wordings is None or self.closed(task) or self._begun[beginning] > most:
+        most = max(MOST_BEGUN * self._begun.total(), 1)
+        begun = {*map(_beginning, _last_replies(task.gold))}
+        full = any(self._begun[beginning] >= most for beginning in begun)
+        if self.wordings is None or full or self.closed(task):
             return False
+        shown = words(self.shown(task).prompt)
         if taken := self.wordings.take(" ".join(masked(shown, (task.parts or [task])[0].slots))):
-            self._ends |= ends
-            self._begun[beginning] += 1
+            self._ends |= Composer.ends_of(task)
+            self._begun.update(begun)
         return taken
 
     def take(self, task: Task, *, begins: bool) -> bool:
@@ -162,6 +168,26 @@ class Filters:
             self.closes(task)
         self.refused["max_near_duplicates"] += not taken
         return taken
+
+
+def _last_replies(steps: Sequence[Step]) -> Iterator[object]:
+    """The texts of the replies in which steps may end, one of each branch."""
+    for step in reversed(steps):
+        branches = (step.steps, step.otherwise) if isinstance(step, BranchStep) else ()
+        found = [step.text] if isinstance(step, ReplyStep) else []
+        found += [text for branch in branches for text in _last_replies(branch)]
+        if found:
+            yield from found
+            return
+
+
+def _beginning(text: object) -> str:
+    """The first words of a reply, in which saved values have no names."""
+    parts: Sequence[object] = [text]
+    if isinstance(text, Mapping):
+        parts = cast("Mapping[str, Sequence[object]]", text).get("$text", parts)
+    said = "".join(part if isinstance(part, str) else "$" for part in parts)
+    return " ".join(said.split()[:BEGINNING])
 
 
 @dataclass(slots=True)
@@ -203,9 +229,9 @@ class CandidateFamilies:
         start = self.looked_at.get(family, 0)
         for place in range(start, min(start + MOST_REFUSED, self.capacities[family])):
             self.looked_at[family] = place + 1
-            task = self.pool.task(family, place, self.seed)
-            if composer is not None and not composer.can_begin(task, size):
+            if composer is not None and not composer.can_begin(family, place, size):
                 continue
+            task = self.pool.task(family, place, self.seed)
             if self.filters.take(task, begins=composer is not None):
                 return place
         return None

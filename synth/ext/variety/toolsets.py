@@ -16,7 +16,8 @@ from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.parts import joined_gold
-from synth.core.tasks.shown_texts import named_in
+from synth.core.tasks.shown_texts import act_of, named_in
+from synth.core.tasks.system_prompt import clock_line
 from synth.core.types.checks import EndRules, Gate
 from synth.core.types.steps import CallStep, LoopStep, ReplyStep, every_step
 from synth.ext.variety.composition import role_of
@@ -42,13 +43,17 @@ UNTOLD = ("So I can't tell you that.", "So I can't answer your question.")
 MOST = 2
 """The most changes in a request that lacks a tool."""
 
+_SECTION = re.compile(r"(?m)^(?=## )")
+_NAMED = re.compile(r"`(\w+)`")
+
 LACKS = "missing_tools"
 """The name under which a task's ``extras`` keep the tools that it lacks."""
 
 
 class Toolsets(TaskTransform):
     """Offers each task the tools that gold calls or that have to be read before them, and others,
-    drawn for the task. A share of the tasks lacks the tools for one request.
+    drawn for the task, with the sections of the rules that are for these or for any. A share of the
+    tasks lacks the tools for one request.
     """
 
     Options = ToolsetsConfig
@@ -80,8 +85,20 @@ class Toolsets(TaskTransform):
             for tool in self._tools.values()
             if tool.name not in hidden and not (tool.read_only and lacking and not task.parts)
         ]
-        drawn = dice.sample(others, min(self._others, len(others)))
-        return task.with_extra("tools", sorted(needed.union(drawn)))
+        offered = needed.union(dice.sample(others, min(self._others, len(others))))
+        rules, clock, rest = task.system.partition(clock_line(task.now))
+        task = replace(task, system=f"{self._rules_for(rules, offered | hidden)}{clock}{rest}")
+        return task.with_extra("tools", sorted(offered))
+
+    def _rules_for(self, rules: str, tools: Collection[str]) -> str:
+        """Rules without the sections whose headings name tools of the world, and none of these."""
+        headed = [(text, _NAMED.findall(text.partition("\n")[0])) for text in _SECTION.split(rules)]
+        known = self._tools.keys()
+        return "".join(
+            text
+            for text, names in headed
+            if known.isdisjoint(names) or not set(names).isdisjoint(tools)
+        )
 
     def _lacking(self, task: Task, dice: Random) -> Task | None:
         """The task without the tools for one of its requests; None if none can be taken away."""
@@ -102,7 +119,10 @@ class Toolsets(TaskTransform):
         """The words to the user of a task without these tools: all that they would have done,
         and for what nothing was done.
         """
-        acts = " or ".join(_act(self._tools[name]) for name in names)
+        acts = " or ".join(
+            act_of(self._tools[name].description, read_only=self._tools[name].read_only)
+            for name in names
+        )
         acts = re.sub(r"^(\w+)( .+ or) \1 ", r"\1\2 ", acts)
         many = any(isinstance(step, LoopStep) for step in task.gold)
         calls = [step for step in task.gold if isinstance(step, CallStep) and not many]
@@ -160,24 +180,6 @@ def _declined(task: Task, words: str) -> Task:
         oracle_sql={},
         user=replace(task.role, then=()),
     )
-
-
-def _act(tool: Tool) -> str:
-    """What a tool does, as the infinitive that its description begins with.
-
-    >>> _act(Tool("cancel_order", "Cancel one order of a customer, refunds apart.", {}, print))
-    'cancel an order'
-    """
-    ends = (
-        r"[.;:]|, (?!\w+ and )| with "
-        if tool.read_only
-        else r"[.;:,]| and | or | with | (?:of|to|from|in|on) an? "
-    )
-    words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, tool.description)[0].strip())
-    words = re.sub(
-        r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
-    )
-    return words[:1].lower() + words[1:]
 
 
 def _needed_tools(task: Task) -> set[str]:

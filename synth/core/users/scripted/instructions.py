@@ -43,6 +43,9 @@ class UserTools:
         self._words = [
             (tool, _words(tool["name"]), _words(tool["description"])) for tool in role.tools
         ]
+        self._things = {  # the check of deposit_check
+            word for tool, name, _ in self._words if not tool["read_only"] for word in name
+        }
         self._common = Counter(word for _, name, said in self._words for word in {*name, *said})
 
     def asked(self, text: str, acts: Sequence[Act], turn: int) -> UserTurn | None:
@@ -67,6 +70,8 @@ class UserTools:
         acts: list[Act] = []
         for sentence in sentences(text):
             for clause in self._clauses(sentence):
+                if sentence.for_information and about(clause, self._role.knows):
+                    continue
                 found = self._meant(clause, directs=_DIRECTS.search(sentence.text) is not None)
                 if acts and self._goes_on(clause, found, acts[-1].tools[0]):
                     continue
@@ -109,8 +114,9 @@ class UserTools:
 
     def _meant(self, clause: str, *, directs: bool) -> list[Mapping[str, Json]]:
         """The tool that a clause asks the user to use; several where it fits them alike."""
-        looks, asks = _LOOKS.search(clause), Sentence((clause,)).for_information
-        if (looks or asks) and about(clause, self._role.knows):
+        looks = not self._things.issuperset(_LOOKS.findall(clause))
+        asks = Sentence((clause,)).for_information
+        if looks and about(clause, self._role.knows):
             return []
         said = _words(_DIRECTS.sub(" ", clause))
         weights: list[tuple[tuple[float, float], Mapping[str, Json]]] = []
@@ -207,7 +213,13 @@ def _unnamed(clause: str, schema: Mapping[str, Json]) -> list[str]:
 def _value(part: str, schema: Mapping[str, Json]) -> Json:
     """The value of a kind in a part of a clause; None unless it holds exactly one."""
     if "enum" in schema:
-        values = [item for item in schema["enum"] if _holds(part, str(item))]
+        held = [item for item in schema["enum"] if _holds(part, str(item))]
+        longer = {one: fold(str(one)) for one in held}
+        values = [
+            item
+            for item in held
+            if not any(_holds(text, str(item)) for one, text in longer.items() if one != item)
+        ]
     elif schema.get("type") == "boolean":
         values = [True] * bool(_ON.search(part)) + [False] * bool(_OFF.search(part))
     elif schema.get("type") in ("integer", "number"):

@@ -99,8 +99,7 @@ class Children:
         """A column by which rows have a first: a number, else a moment."""
         sorts = map(self.table.column, self.tools.sorts)
         columns = sorted(sorts, key=lambda column: column.role == "moment")
-        fitting = (c for c in columns if c.distinct > 2 and is_sayable(c.words))
-        return next(fitting, None)
+        return next((column for column in columns if column.distinct > 2), None)
 
     def first(self, by: ColumnShape) -> str:
         """SQL for the rows with the greatest value."""
@@ -166,7 +165,8 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
-    asked = rows.words if rows.noun.words.endswith(shown[1]) else f"{names} of the {rows.words}"
+    named = rows.noun.words.endswith(shown[1])  # the chapters of catalog chapters
+    asked = rows.words if named else f"{names} of the {rows.words}"
     return family(
         "list_children",
         f"{rows.named(many)}{rows.suffix}",
@@ -174,12 +174,12 @@ def _list(rows: Children) -> Draft | None:
         rows.ground(rows.known(column), least=2),
         [
             f"What are the {asked}?",
-            f"Please list the {rows.words}; the {names} will do.",
+            f"Please list the {rows.words}{'' if named else f'; the {names} will do'}.",
         ],
         [
             *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
             {"submit": {many: f"${many}"}},
-            {"say": [f"The {rows.words}: {{{many}}}."]},
+            {"say": _replies(rows, many)},
         ],
         answer={
             many: {
@@ -191,6 +191,14 @@ def _list(rows: Children) -> Draft | None:
         },
         oracle={many: rows.oracle(quoted(column.name))},
     )
+
+
+def _replies(rows: Children, many: str) -> list[str]:
+    """Replies that name all rows."""
+    holder = rows.parent.words
+    own = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
+    said = [f"The {rows.words}: {{{many}}}.", f"These are the {rows.words}: {{{many}}}."]
+    return [*said, own] if rows.link.is_plain else said
 
 
 def _count(rows: Children) -> Draft | None:
@@ -256,7 +264,12 @@ def _sum(rows: Children) -> Draft | None:
         [
             *rows.listed({total: f"$.total_{column.label}"}, {}),
             {"submit": {total: f"${total}"}},
-            {"say": [f"The {words} {verb} {column.shown(total)}."]},
+            {
+                "say": [
+                    f"The {words} {verb} {column.shown(total)}.",
+                    f"I have added it up: the {words} {verb} {column.shown(total)}.",
+                ]
+            },
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
         oracle={total: rows.oracle(f"SUM({quoted(column.name)})")},
@@ -271,13 +284,12 @@ def _greatest(rows: Children) -> Draft | None:
     first = by.most(noun.words, rows.whose)
     which, _, what = first.rpartition(" with ")
     found = f"which {which} has {what}" if which else f"what is the {first}"
-    wanted, asked, reply = {answer: shown[0]}, f"its {shown[1]}", f"It is {{{answer}}}."
+    wanted, asked, fact = {answer: shown[0]}, f"its {shown[1]}", ""
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
         asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
         fact = f", {by.happened(by.shown('figure'))}"
         fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
-        reply = f"It is {{{answer}}}{fact}."
     return family(
         "greatest_child",
         rows.named(noun.one, by.parameter),
@@ -293,7 +305,12 @@ def _greatest(rows: Children) -> Draft | None:
                 {"order_by": by.label, "descending": True},
             ),
             {"submit": {one: f"${one}" for one in wanted}},
-            {"say": [reply]},
+            {
+                "say": [
+                    f"The {first} is {{{answer}}}{fact}.",
+                    f"{{{answer}}} is the {first}{fact}.",
+                ]
+            },
         ],
         answer={one: field_of(of) for one, of in wanted.items()}
         | {answer: {**field_of(shown[0]), "description": f"The {shown[1]} of the {noun.words}."}},

@@ -38,7 +38,7 @@ def _not_found(row: Named) -> Draft | None:
     field = column.parameter
     there = row.ground(["1 AS there"], by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
-    fact = told(row.words, {f"{field}_found": column})
+    fact = told(row.words, {f"{field}_found": column})[0]
     maybe = a(table.column(row.columns[-1]).called(noun.words, row.value))
     wanted = f"what {be(column.words)} the {column.words}?"
     wanted = f"when was it {column.verb}?" if column.verb else wanted
@@ -57,14 +57,19 @@ def _not_found(row: Named) -> Draft | None:
                 "found": [
                     *row.look({f"{field}_found": column}),
                     {"submit": {"found": True, field: f"${field}_found"}},
-                    {"say": [f"Yes. {fact}"]},
+                    {"say": [f"Yes. {fact}", f"Yes, I found it. {fact}"]},
                 ]
             },
             {
                 "missing": [
                     row.seek(),
                     {"submit": {"found": False}},
-                    {"say": [f"No, I could not find {maybe}."]},
+                    {
+                        "say": [
+                            f"No, I could not find {maybe}.",
+                            f"I looked for {maybe}, but I could not find one.",
+                        ]
+                    },
                 ]
             },
         ],
@@ -126,7 +131,7 @@ def _asks_which(
                 "save": {f"{field}_found": f"$.{column.label}"},
             },
             {"submit": {field: f"${field}_found"}},
-            {"say": [told(row.words, {f"{field}_found": column})]},
+            {"say": told(row.words, {f"{field}_found": column})},
         ],
         user={
             "knows": {

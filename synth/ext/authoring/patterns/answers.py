@@ -21,22 +21,25 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
-def told(subject: str, facts: Mapping[str, ColumnShape]) -> str:
-    """A sentence of facts about a subject, by the names of what saved them, what was done first.
-    An amount stands before its currency.
+def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
+    """Two sentences of facts about a subject, by the names of what saved them, what was done
+    first. An amount stands before its currency.
     """
     (first, value), *others = [
         (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
         for name, one in facts.items()
     ]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    parts = [f"{subject} was {first.happened(value)}" if first.verb else text]
-    parts += [
+    recorded = f"our records give {value} as the {first.words} of {subject}"
+    if first.verb:
+        text = f"{subject} was {first.happened(value)}"
+        recorded = f"our records say that {text}"
+    more = [
         f"was {one.happened(v)}" if one.verb else f"the {one.words} {be(one.words)} {v}"
         for one, v in others
     ]
-    text = ", and ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}."
+    said = (", and ".join([begun, *more]) for begun in (text, recorded))
+    return [f"{one[:1].upper()}{one[1:]}." for one in said]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

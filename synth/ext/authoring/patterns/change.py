@@ -81,15 +81,20 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
     ]
 
 
-def done(column: ColumnShape, words: str) -> list[str]:
-    """Replies to whoever wanted a column changed."""
+def done(column: ColumnShape, words: str, old: str = "") -> list[str]:
+    """Replies to whoever wanted a column changed, some of which name the slot of the ``old``
+    value.
+    """
     new, are = column.shown("new_value"), be(column.words)
     changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
+    replies = [f"Done: {words} {are} now {new}.", f"{changed}, as you asked."]
+    if not old:
+        return [*replies, f"I have set {words} to {new}.", f"{changed}."]
+    was = column.shown(old)
     return [
-        f"Done: {words} {are} now {new}.",
-        f"I have set {words} to {new}.",
-        f"{changed}.",
-        f"{changed}, as you asked.",
+        *replies,
+        f"I have changed {words} from {was} to {new}.",
+        f"{changed}, in place of {was}.",
     ]
 
 
@@ -133,7 +138,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         [
             *steps,
             row.update({column.parameter: "{new_value}"}),
-            {"say": done(column, words)},
+            {"say": done(column, words, "old_value")},
         ],
         **more,
     )
@@ -163,7 +168,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             {
                 "say": [
                     f"Done: {row.words} is now marked as {column.mark}.",
-                    f"I have marked {row.words} as {column.mark}.",
+                    f"I have marked {row.words} as {column.mark}, as you asked.",
                 ]
             },
         ],
@@ -224,6 +229,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
                 "say": [
                     f"Done: the {role} of {row.words} is now {parent.value}.",
                     f"The {role} of {row.words} is now {parent.value}.",
+                    f"I have changed the {role} of {row.words} to {parent.value}.",
                 ]
             },
         ],

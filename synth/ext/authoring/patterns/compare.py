@@ -24,9 +24,9 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
     found = (
         _compare(sketch, table.name, column)
         for table in sketch.tables
-        for column in [
-            c for c in table.of_role(*COMPARED) if not _has_currencies(sketch, table, c)
-        ][:1]
+        for column in [c for c in table.asked(*COMPARED) if not _has_currencies(sketch, table, c)][
+            :1
+        ]
         if column.distinct > 3
     )
     yield from islice(filter(None, found), 3)
@@ -62,10 +62,19 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         figure = f"And what is the {column.words}?"
 
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
-        name = winner.value if winner.by_name else winner.words
+        name, other = (
+            row.value if row.by_name else row.words
+            for row in (winner, two if winner is one else one)
+        )
+        more, figures = column.more, f"{column.shown(high)} against {column.shown(low)}"
         return [
             {"submit": {pick: winner.value, "value": f"${high}"}},
-            {"say": [f"It is {name}, with {column.shown(high)} against {column.shown(low)}."]},
+            {
+                "say": [
+                    f"Of the two, {name} {more}: {figures} for {other}.",
+                    f"{name} {more.replace(' the ', ' a ')} than {other}: {figures}.",
+                ]
+            },
         ]
 
     return family(

@@ -107,11 +107,12 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         for column in table.key
         if column not in tools.given
     }
-    says, reply, tells_key = _tied(plan) if _only_ties(table) else _named(table, plan)
+    says, replies, tells_key = _tied(plan) if _only_ties(table) else _named(table, plan)
     call: Step = {str(tools.create): plan.arguments}
     if made and tells_key:
         call["save"] = made
-        reply += f" Its {table.key_words} is {{{next(iter(made))}}}."
+        key = f" Its {table.key_words} is {{{next(iter(made))}}}."
+        replies = [reply + key for reply in replies]
     return family(
         "create",
         noun.one,
@@ -121,7 +122,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         [
             *(step for _, parent in plan.parents for step in _checked(parent)),
             call,
-            {"say": [reply]},
+            {"say": replies},
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
@@ -133,25 +134,25 @@ def _only_ties(table: TableShape) -> bool:
     return table.is_join and {*table.noun.one.split("_")} <= tied
 
 
-def _tied(plan: _Plan) -> tuple[list[str], str, bool]:
-    """Requests for a row that ties others together, and the reply."""
+def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
+    """Requests for a row that ties others together, and the replies."""
     first, *others = [parent.words for _, parent in plan.parents]
     what = f"{' and '.join(others)} to {first}"
     asked = ", ".join([what, *plan.words])
-    return [f"Please add {asked}.", f"Can you add {asked}?"], f"Done: I have added {what}.", False
+    replies = [f"Done: I have added {asked}.", f"I have added {asked}, as you asked."]
+    return [f"Please add {asked}.", f"Can you add {asked}?"], replies, False
 
 
-def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
-    """Requests for a new row, the reply, and whether it is still to tell the key: the row has no
-    name.
+def _named(table: TableShape, plan: _Plan) -> tuple[list[str], list[str], bool]:
+    """Requests for a new row, the replies, and whether these are still to tell the key: the row has
+    no name.
     """
     noun, words = table.noun.words, [*plan.words]
-    new, reply = noun, f"The {noun} has been created."
+    new = noun
     name = next((slot for slot, column in plan.slots.items() if (column,) == table.handle), None)
     if name:
         value = f"{{{name}}}"
         new = table.column(table.handle[0]).called(noun, value)
-        reply = f"The {noun} {value} has been created."
         words = [text for text in words if not text.endswith(f" {value}")]
     owners = [_under(pair) for pair in plan.parents if pair[0].is_plain]
     said = {link.words: one.value for link, one in plan.parents if not link.is_plain}
@@ -165,7 +166,11 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], str, bool]:
         f"Please add {a(under)}{details}.",
         f"We need a new {under}{details}. Can you enter it?",
     ]
-    return says, reply, name is None
+    replies = [
+        f"The {under} has been created{details}.",
+        f"I have created the {under}{details}.",
+    ]
+    return says, replies, name is None
 
 
 def _checked(parent: Named) -> list[Step]:
@@ -309,7 +314,12 @@ def _taken(
                 "free": [
                     call,
                     {"submit": {"outcome": "created"}},
-                    {"say": [f"The {words} has been created."]},
+                    {
+                        "say": [
+                            f"The {words} has been created{details}.",
+                            f"I have created the {words}{details}.",
+                        ]
+                    },
                 ]
             },
             {

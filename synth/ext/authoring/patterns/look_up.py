@@ -62,9 +62,8 @@ def worth_asking(table: TableShape) -> list[ColumnShape]:
     found = [
         column
         for role in ASKED
-        for column in table.of_role(role)
+        for column in table.asked(role)
         if column.distinct > 1
-        and column.is_said
         and column.name not in {*table.key, *table.handle}
         and column.label not in currencies
         and not (column in table.stamps and is_of_people(table.name))
@@ -89,11 +88,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
             {"submit": {field: f"${field}_found" for field in fields}},
-            {
-                "say": [
-                    told(row.words, {f"{name}_found": column for name, column in fields.items()})
-                ]
-            },
+            {"say": told(row.words, {f"{name}_found": one for name, one in fields.items()})},
         ],
         answer={field: field_of(column) for field, column in fields.items()},
         oracle={
@@ -125,13 +120,23 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
             {
                 "yes": [
                     {"submit": {field: True}},
-                    {"say": [f"Yes, {row.words} is marked as {column.mark}."]},
+                    {
+                        "say": [
+                            f"Yes, {row.words} is marked as {column.mark}.",
+                            f"I have checked: {row.words} is marked as {column.mark}.",
+                        ]
+                    },
                 ]
             },
             {
                 "no": [
                     {"submit": {field: False}},
-                    {"say": [f"No, {row.words} is not marked as {column.mark}."]},
+                    {
+                        "say": [
+                            f"No, {row.words} is not marked as {column.mark}.",
+                            f"I have checked: {row.words} is not marked as {column.mark}.",
+                        ]
+                    },
                 ]
             },
         ],
@@ -163,7 +168,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     joins, steps, last = _way(sketch, row, links, saved)
     role = links[-1].words
     where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
-    says, reply = _about_end(row, links, end, asked, [*saved])
+    says, replies = _about_end(row, links, end, asked, [*saved])
     return family(
         "look_up_parent" if len(links) == 1 else "look_up_far",
         f"{table.noun.one}_{parameter(links[-1].role)}_{asked[0].parameter}",
@@ -173,7 +178,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         [
             *steps,
             {"submit": {column.parameter: f"${name}" for name, column in saved.items()}},
-            {"say": [reply]},
+            {"say": replies},
         ],
         answer={column.parameter: field_of(column) for column in asked},
         oracle={
@@ -190,25 +195,29 @@ def _about_end(
     end: TableShape,
     asked: Sequence[ColumnShape],
     saved: Sequence[str],
-) -> tuple[list[str], str]:
-    """Questions for the end of a path, and the reply: the name of what the row refers to, or a fact
-    about it, for which the row stands first.
+) -> tuple[list[str], list[str]]:
+    """Questions for the end of a path, and the replies: the name of what the row refers to, or a
+    fact about it, for which the row stands first.
     """
     first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
     it = f"the {first} of {row.words}" if named and not others else f"its {first}"
     for words in others:
         it = f"the {words} of {it}"
-    says, reply = asked_for(it, asked), told(it, {saved[0]: asked[0]})
+    says, replies = asked_for(it, asked), told(it, {saved[0]: asked[0]})
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
         end_of = f"The {others[-1]}" if others else f"{it[:1].upper()}{it[1:]}"
-        reply = f"{end_of} is {' '.join(f'{{{name}}}' for name in saved)}."
+        name = " ".join(f"{{{name}}}" for name in saved)
+        replies = [f"{end_of} is {name}.", f"Our records give {name} as {it}."]
     if named and not others:
-        return says, reply
-    says = [f"For {row.words}, {text[:1].lower()}{text[1:]}" for text in says]
-    return says, f"For {row.words}, {reply[:1].lower()}{reply[1:]}"
+        return says, replies
+    about = f"For {row.words}, "
+    says, replies = (
+        [f"{about}{text[:1].lower()}{text[1:]}" for text in texts] for texts in (says, replies)
+    )
+    return says, replies
 
 
 def _said_links(row: Named, links: Sequence[Link]) -> list[str]:

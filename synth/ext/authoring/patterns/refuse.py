@@ -54,14 +54,19 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
                 "fine": [
                     call,
                     {"submit": {"outcome": "changed"}},
-                    {"say": done(column, words)},
+                    {"say": done(column, words, "old_value")},
                 ]
             },
             {
                 "beyond": [
                     {**call, "fails": "check_violation"},
                     {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that: {words} cannot be above {high}."]},
+                    {
+                        "say": [
+                            f"I can't do that: {words} cannot be above {high}.",
+                            f"Nothing was changed, as {words} cannot be above {high}.",
+                        ]
+                    },
                 ]
             },
         ],
@@ -130,13 +135,21 @@ def _refuse_state(
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
                     {"submit": {"decision": "changed"}},
-                    {"say": done(changed, what)},
+                    {"say": done(changed, what, "old_value")},
                 ]
             },
             {
                 "shut": [
                     {"submit": {"decision": "refused"}},
-                    {"say": [f"I can't change {row.words}: its {column.words} is {{state}}."]},
+                    {
+                        "say": [
+                            f"I can't change {row.words}: its {column.words} is {{state}}.",
+                            (
+                                f"Nothing was changed: the {column.words} of {row.words} is"
+                                " {state}, and then the rules leave it as it is."
+                            ),
+                        ]
+                    },
                 ]
             },
         ],

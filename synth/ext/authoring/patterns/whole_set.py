@@ -164,6 +164,14 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                     column.parameter: "{new_value}",
                 }
             },
-            {"say": done(column, f"the {column.words} of {row.words}")},
+            {
+                "say": [
+                    *done(column, f"the {column.words} of {row.words}"),
+                    (
+                        f"{words[:1].upper()}{words[1:]} is {row.words}; its {column.words}"
+                        f" {be(column.words)} now {{new_value}}."
+                    ),
+                ]
+            },
         ],
     )

@@ -38,17 +38,22 @@ def literals_in(text: str) -> list[str]:
 
 
 class Masked:
-    """Replaces values, quoted text, numbers, codes and acronyms by signs, and puts them back."""
+    """Replaces values, quoted text, numbers, codes and acronyms of a text by signs, and puts them
+    back. It remembers one text, which is one of ``texts``.
+    """
 
-    def __init__(self, values: Iterable[str]) -> None:
-        found = sorted({*values}, key=lambda value: (-len(value), value))
+    def __init__(self, values: Iterable[str], texts: Iterable[str]) -> None:
+        said = "\n".join(texts).lower()
+        found = {value for value in values if value.lower() in said}
+        found = sorted(found, key=lambda value: (-len(value), value))
         own = "|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in found)
         pattern = f"{own}|{_ALWAYS}" if own else _ALWAYS
         self._pattern = re.compile(pattern, re.IGNORECASE)
-        self._kept: list[str] = []
+        self._kept = list[str]()
 
     def hide(self, text: str) -> str:
         """The text with a sign in the place of each value."""
+        self._kept = []
 
         def sign(found: re.Match[str]) -> str:
             self._kept.append(found.group())

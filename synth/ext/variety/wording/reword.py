@@ -75,13 +75,14 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
     words = grammar()
     named = {found.name: found for found in words.voices}
     notes = any(words.is_note(one.prompt) for one in task.parts or (task,))
-    speaker = _Speaker(
-        words,
-        named.get(voice or "") or words.voice(derive_seed("voice", task.id), barred, notes=notes),
-        frozenset(values_of(task)),
-        task.id,
-        datetime.fromisoformat(task.now).hour,
+    drawn = named.get(voice or "") or words.voice(
+        derive_seed("voice", task.id), barred, notes=notes
     )
+    hour = datetime.fromisoformat(task.now).hour
+    texts = [*drawn.greetings.at(hour), *drawn.contexts, *drawn.questions, *drawn.closings]
+    for one in (task, *task.parts):
+        texts += [one.prompt, one.role.opening, *(sequel.says for sequel in one.role.then)]
+    speaker = _Speaker(words, drawn, Masked(values_of(task), texts), task.id, hour)
     parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
     phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
     whole = _said_by(task, speaker, first=True)
@@ -119,7 +120,7 @@ class _Speaker:
 
     words: Grammar
     voice: Voice
-    values: frozenset[str]
+    masked: Masked
     task_id: str
     hour: int
 
@@ -138,22 +139,21 @@ class _Speaker:
         dice = Random(derive_seed("yes", self.task_id, [*consent.mentions]))
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
 
-    def _said(self, text: str, frame: Callable[[str, Random, Masked], str] | None) -> str:
+    def _said(self, text: str, frame: Callable[[str, Random], str] | None) -> str:
         """The first paragraph in other words. A paragraph of several lines is not running text, and
         stays as it is; what follows is a hint or a document.
         """
         head, line, rest = text.partition("\n")
         if not head.strip() or (line and rest.strip() and not rest.startswith("\n")):
             return text
-        masked = Masked(self.values)
-        hidden = masked.hide(head)
+        hidden = self.masked.hide(head)
         if re.search(SIGN, head) or len(re.findall(SIGN, hidden)) > MOST:
             return text
         dice = Random(derive_seed("words", self.task_id, text))
         core = " ".join(self._asked(part, dice) for part in self._sentences(hidden.strip()))
         if frame is not None:
-            core = frame(core, dice, masked)
-        return masked.show(self._spelt(core, dice)) + line + rest
+            core = frame(core, dice)
+        return self.masked.show(self._spelt(core, dice)) + line + rest
 
     def _sentences(self, text: str) -> list[str]:
         """The sentences of a text; an abbreviation ends none."""
@@ -176,7 +176,7 @@ class _Speaker:
                 return dice.choice(forms).replace(ACT, act) if forms else sentence
         return sentence
 
-    def _framed(self, core: str, dice: Random, masked: Masked) -> str:
+    def _framed(self, core: str, dice: Random) -> str:
         """A request with the words before and after it, none of which is a value of the task. A
         note in telegram style has none.
         """
@@ -191,7 +191,7 @@ class _Speaker:
             "closing": voice.closings,
         }
         parts = {
-            name: dice.choice([text for text in texts if not masked.finds(text)] or [""])
+            name: dice.choice([text for text in texts if not self.masked.finds(text)] or [""])
             for name, texts in choices.items()
         }
         front = "" if self.words.greets.match(core) else _filled(before, parts)

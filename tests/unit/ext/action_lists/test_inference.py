@@ -14,7 +14,10 @@ SEEN = "the time is 2024-05-15. i fly on may 20 and pay 54.5."
 
 @pytest.mark.parametrize(
     ("day", "follows"),
-    [("2024-05-20", True), ("2024-05-21", False), ("2025-05-20", False), ("May 20", False)],
+    [
+        *(("2024-05-20", True), ("2024-05-21", False), ("2025-05-20", False), ("May 20", False)),
+        *(("05/20/2024", True), ("05/21/2024", False)),
+    ],
 )
 def test_a_day_follows_from_a_day_and_a_year_that_were_named(day: str, follows: bool):
     assert _is_day(day, SEEN) is follows

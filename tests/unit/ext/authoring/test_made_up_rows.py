@@ -31,8 +31,11 @@ CREATE TABLE entries (id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL REFERENC
   debit NUMERIC NOT NULL, credit NUMERIC NOT NULL, order_number TEXT, CHECK (debit * credit = 0));
 CREATE TABLE payments (id INTEGER PRIMARY KEY, code TEXT UNIQUE, currency TEXT, amount NUMERIC);
 INSERT INTO payments VALUES (1, 'P-11', 'EUR', 10.5), (2, 'P-12', 'USD', 3.2), (3, 'P-13', NULL, 8);
+CREATE TABLE users (id INTEGER PRIMARY KEY, display_name TEXT NOT NULL UNIQUE, email TEXT);
+INSERT INTO users VALUES (1, 'Wren Hollow', 'w@m.test'), (2, 'a_hedge', 'h@m.test'),
+  (3, 'otani', 'o@m.test');
 CREATE TABLE ranges (id INTEGER PRIMARY KEY, proxy_class TEXT NOT NULL UNIQUE,
-  ip_address TEXT NOT NULL, hidden CHAR(1) NOT NULL, kind CHAR(1) NOT NULL,
+  ip_address TEXT NOT NULL, imei VARCHAR(35) NOT NULL, hidden CHAR(1) NOT NULL, kind CHAR(1) NOT NULL,
   spoofed TEXT NOT NULL CHECK (spoofed IN ('yes', 'no', '?')));
 """
 
@@ -48,14 +51,14 @@ def test_every_table_gets_rows(made: NewWorld):
     """Checks over columns, unique kinds, references within references, own rows in any order."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
-        for table in ("widths", "customers", "orders", "entries", "ranges"):
+        for table in ("widths", "customers", "orders", "entries", "ranges", "users"):
             assert db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] >= 8
         assert db.execute("SELECT SUM(debit + credit > 0) FROM entries").fetchone()[0] >= 4
         assert not db.execute("PRAGMA foreign_key_check").fetchall()
         same = "SELECT MIN(order_number = number) FROM entries JOIN orders o ON o.id = order_id"
         assert (db.execute(same).fetchone(), made.files["seed.py"].count("Copy(")) == ((1,), 1)
-        whole = "SUM(hidden IN ('Y', 'N')) = COUNT(*), MIN(ip_address) LIKE '%.%.%.%', MIN(kind)"
-        assert db.execute(f"SELECT {whole} FROM ranges").fetchone() == (1, 1, "B")
+        whole = "SUM(hidden IN ('Y', 'N')) = COUNT(*), MIN(ip_address) LIKE '%.%.%.%', MIN(kind), MIN(imei LIKE 'RAN-%')"
+        assert db.execute(f"SELECT {whole} FROM ranges").fetchone() == (1, 1, "B", 1)
     assert not [draft.id for draft in made.drafts if "spoofed" in draft.id]
     assert made.shape.tables["customers"].column("order_count").role == "audit"
 

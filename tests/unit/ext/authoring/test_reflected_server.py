@@ -84,7 +84,6 @@ def test_what_is_lost_is_named(source: Source):
     named = {(entry.kind, entry.name) for entry in source.ledger.entries}
     assert {one for one in named if one[0] not in {"personal column", "sequence"}} == {
         ("column", "units.position"),
-        ("default", "staff.opened_on: CURRENT_DATE"),
         ("check", "units.area: VALUE ~ '^[0-9]{5}$'::text"),
         ("view", "public.live_contracts"),
         ("trigger", "public.contracts_touch of contracts"),
@@ -98,7 +97,7 @@ def test_computed_columns_and_codes_are_not_worked_with(world: NewWorld):
         assert not [line for line in words.splitlines() if f"the {column}" in line], column
     assert "yearly" not in world.files["executors.py"].partition("def update_contract")[2][:900]
     assert "find_staff_members" in world.files["executors.py"]
-    assert "When was the staff member {staff_member} opened, and what is the role?" in words
+    assert "What is the role of the staff member {staff_member}?" in words
 
 
 def test_new_rows_take_a_free_key(world: NewWorld):

@@ -60,7 +60,8 @@ STRAY: dict[str, str] = yaml.safe_load("""
   taken_time TIME: moment, app_version TEXT: version, batch_no TEXT: code, state TEXT: text,
   city TEXT: text, medium TEXT: category, total_bytes INTEGER: measure, max_bytes INTEGER: quantity,
   value_as_number NUMERIC: measure, number_of_days INTEGER: quantity, note TEXT: text,
-  time_worked INTEGER: measure, minvalue INTEGER: quantity, changedate DATE: audit, upc TEXT: code}
+  time_worked INTEGER: measure, minvalue INTEGER: quantity, changedate DATE: audit, upc TEXT: code,
+  min_zoom_step INTEGER: quantity, free_mem INTEGER: measure, return_delay INTEGER: quantity}
 """)
 """Columns with the roles that they have whatever stands in some of them."""
 
@@ -90,8 +91,11 @@ def test_the_type_and_the_name_come_before_odd_values(tmp_path: Path):
     file = tmp_path / "doses.sql"
     usual = "'2025-03-0{n}', 0, {n}, 't', '08:3{n}', '1.{n}', 'B{n}7', 'Ohio', 'Lima', 'oral'"
     odd = "'unknown', 1, 'n/a', 'maybe', 'noon', 'next', '7', 'oh', 'Rome', 'iv', 0, 0, 0, 0, 'x'"
-    rows = [f"({usual}, 0, 0, 0, 0, 'As told', 3, 4, 5, 'B')".format(n=n) for n in range(1, 8)]
-    values = ", ".join([*rows, rows[0], f"({odd}, 3, 4, 5, 'B')"])
+    rows = [
+        f"({usual}, 0, 0, 0, 0, 'As told', 3, 4, 5, 'B', 1, {n}, 2)".format(n=n)
+        for n in range(1, 8)
+    ]
+    values = ", ".join([*rows, rows[0], f"({odd}, 3, 4, 5, 'B', 1, 2, 3)"])
     file.write_text(f"CREATE TABLE doses ({', '.join(STRAY)}); INSERT INTO doses VALUES {values};")
     doses = reflect(from_files([file]).engine).tables["doses"]
     assert [column.role for column in doses.columns] == [*STRAY.values()]
@@ -102,7 +106,7 @@ def test_the_type_and_the_name_come_before_odd_values(tmp_path: Path):
 def test_only_quantities_are_summed_compared_and_changed(shape: Shape):
     tools = tools_of(shape)["parcels"]
     assert {"weight", "miles"} <= set(tools.totals)
-    assert {"flags", "sort_order", "latitude", "type", "version"}.isdisjoint(
+    assert {"flags", "sort_order", "latitude", "type", "version", "crtd"}.isdisjoint(
         {*tools.sorts, *tools.totals, *tools.updates}
     )
 
@@ -166,7 +170,8 @@ def test_a_natural_key_is_told_and_new_values_look_like_the_column(tmp_path: Pat
     )
     made = make_world("w", from_files([file]), print, proves=False)
     create = next(draft for draft in made.drafts if draft.id == "create_invoice").body
-    assert create["gold"][-1]["say"][0] == "The invoice {new_invoice_no} has been created."  # pyright: ignore
+    reply = create["gold"][-1]["say"][0]  # pyright: ignore
+    assert reply.startswith("The invoice with the number {new_invoice_no} for the client {client}")
     assert set(create["vary"]["new_currency"]["choice"]) == {"EUR", "USD"}  # pyright: ignore
     numbers = create["vary"]["new_invoice_no"]["choice"]  # pyright: ignore
     assert all(re.fullmatch(r"INV-\d{4}-\d{4}", number) for number in numbers)  # pyright: ignore

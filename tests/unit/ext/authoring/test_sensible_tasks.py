@@ -69,7 +69,8 @@ def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):
 
 def test_what_another_has_one_of_is_named_by_it_and_sums_are_whole(made: NewWorld):
     bodies = {draft.id: str(draft.body) for draft in made.drafts}
-    assert "set the score of the review of dose number {review} to" in bodies["change_review_score"]
+    changed = "changed the score of the review of dose number {review} from"
+    assert changed in bodies["change_review_score"]
     assert not [one for one in bodies if "dose_reviews" in one or one.startswith("compare_review")]
     patients = grounds(made, "sum_children_patient_doses_quantity", "patient")
     assert patients == {f"Patient {n}0" for n in range(1, 13)} - {"Patient 30"}

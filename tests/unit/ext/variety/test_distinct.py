@@ -10,8 +10,9 @@ import pytest
 from envs.world.loader import load_world
 from synth.core.dataset.variety import Variety
 from synth.core.tasks.families import FamilyTasks
+from synth.core.types.steps import BranchStep, ReplyStep
 from synth.ext.variety.config import SelectionConfig
-from synth.ext.variety.distinct import MOST_REFUSED, Openings
+from synth.ext.variety.distinct import MOST_REFUSED, Filters, Openings
 from synth.ext.variety.selection import SelectedBlock, TaskSelection
 from synth.plan import Plan
 from synth.task import Task
@@ -138,3 +139,17 @@ def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
     looked_at = MOST_REFUSED + 2
     plan = planned(pool, 5, max_near_duplicates=0.0)
     assert left_out(plan) <= looked_at
+
+
+def test_few_tasks_end_in_replies_that_begin_alike_whatever_branch_is_taken():
+    filters = Filters(Openings(1.0), Openings(1.0), {})
+
+    def closes(name: str, *replies: object) -> bool:
+        says = [[ReplyStep(reply)] for reply in replies]
+        gold = [BranchStep([], says[0], says[1])] if len(says) > 1 else says[0]
+        return filters.closes(Task(name, "f", "e", f"Please see to {name}.", gold, key=name))
+
+    assert closes("a", {"$text": ["There are now ", {"$": "left"}, " in stock."]}, "All were sold.")
+    assert not closes("b", {"$text": ["There are now ", {"$": "many"}, " on their way."]})
+    assert not closes("c", "That was not asked.", "All were sold.")
+    assert closes("d", "That was not asked.")

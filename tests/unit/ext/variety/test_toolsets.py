@@ -56,6 +56,15 @@ def test_what_gold_calls_in_another_case_is_offered():
         assert set(task.gate("reply").options["acts"]) <= set(task.extras["tools"]), task.family
 
 
+def test_rules_for_changes_that_no_offered_tool_makes_are_left_out():
+    tasks = planned("needed+0", missing_tools=0.3)
+    for task in tasks:
+        tools = {*task.extras["tools"], *task.extras.get("missing_tools", ())}
+        assert ("## Exchanges" in task.system) == ("open_exchange" in tools), task.family
+        assert task.system.count("## Who and what") == task.system.count("\n\nIt is Monday") == 1
+    assert len({"## Goodwill" in task.system for task in tasks}) == 2
+
+
 def test_an_agent_sees_no_other_tool_and_can_call_none():
     world = load_world(examples_dir() / "shop")
     task = planned("needed+0", 1)[0]

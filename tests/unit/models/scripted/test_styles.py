@@ -95,6 +95,20 @@ def test_narrating_says_what_it_begins_and_makes_the_same():
     assert "Ada" not in play("narrating", tools=[["Ada", "Ben"]])[0].content, "listed by a tool"
 
 
+def test_narrating_speaks_after_each_message_and_names_the_act_of_a_tool():
+    gold = [GOLD[0], call("write", a=1), AskStep(["which"], "Which?"), GOLD[1], call("write", b=2)]
+    shown = {"name": "write", "description": "Give one order another name."}
+    said = [
+        turn.content
+        for seed in range(9)
+        for turn in play("narrating", gold, seed, (1, 3), [{"function": shown}])
+        if turn.tool_calls
+    ]
+    assert all(said), "before it reads and before it writes, for each message"
+    assert any("give the order another name" in one for one in said)
+    assert all(len({*said[start : start + 4]}) == 4 for start in range(0, len(said), 4))
+
+
 def test_parallel_joins_reads_that_need_nothing_of_each_other():
     turns = play("parallel")
     assert calls(turns) == [PLAIN[:2], PLAIN[2:3], PLAIN[3:5], PLAIN[5:], []]
@@ -112,6 +126,13 @@ def test_parallel_writes_no_argument_that_it_cannot_know_yet():
     assert [*map(len, turns)][-3:] == [1, 2, 0], "nothing is taken from an old list"
     turns = calls(play("parallel", [call("list_all"), *GOLD[:2]], writes=()))
     assert turns == [[("list_all", {})], PLAIN[:2], []], "nothing is chosen beside the list of all"
+
+
+def test_parallel_joins_reads_whose_other_arguments_the_tools_list():
+    gold = [*GOLD[:2], call("quote", of=saved("a"), why="worn"), call("quote", of=saved("b"))]
+    lengths = [len(turn) for turn in calls(play("parallel", gold, writes=(), tools=[["worn"]]))]
+    assert lengths == [2, 2, 0]
+    assert [*map(len, calls(play("parallel", gold, writes=())))] == [2, 1, 1, 0]
 
 
 def test_parallel_makes_a_read_that_is_known_beside_an_earlier_one():
