@@ -47,13 +47,12 @@ def test_a_list_is_played_replayed_and_graded(home: Path):
 @pytest.mark.parametrize(("database", "kind"), [("postgres", "postgresql"), ("mariadb", "mariadb")])
 def test_setup_calls_and_tools_of_the_user_on_a_server(database: str, kind: str, tmp_path: Path):
     server(kind)
-    dsn = f"database.dsn_env_var={VARIABLES[kind]}"
-    tasks = ["tasks=actions", f"tasks.path={EXAMPLES}/phone.json", "tasks.count=4"]
-    job = [*tasks, f"env.path={EXAMPLES}/phone", "runtime=inline", "output.dir=out"]
-    done = synth("run", *job, f"database={database}", dsn, cwd=tmp_path)
-    assert "tasks: 4 of 6 used" in done.stderr
-    rows = Dataset.open(tmp_path / "out").rows(columns=["reward"])
-    assert [row["reward"] for row in rows] == [1.0] * 4
+    job = (
+        f"run tasks=actions tasks.count=4 runtime=inline output.dir=out database={database}".split()
+    )
+    job += [f"tasks.path={EXAMPLES}/phone.json", f"env.path={EXAMPLES}/phone"]
+    synth(*job, f"database.dsn_env_var={VARIABLES[kind]}", cwd=tmp_path)
+    assert [row["reward"] for row in Dataset.open(tmp_path / "out").rows()] == [1.0] * 4
     synth("replay", "out", cwd=tmp_path)
 
 

@@ -135,10 +135,6 @@ def test_families_never_have_the_same_words(rephrase: Command):
     assert [line["family"] for line in rephrase.lines] == ["renew_all"]
 
 
-def test_a_family_that_is_not_there_is_named(rephrase: Command):
-    assert "did you mean 'lend_book'?" in rephrase(Writer(), "--families", "lend_bok")["error"]
-
-
 class Job:
     """A run whose users are put into other words by a model on loopback."""
 

@@ -108,16 +108,6 @@ _CLAIM = re.compile(
     r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
     r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
 )
-_WHOM = r"(?P<whom>(?!me\b|us\b|you\b)(?:(?:the|my|our|your|his|her) )?[a-z]+)"
-_IN_OTHER_WORDS = {
-    re.compile(rf"\blet {_WHOM} know\b"): r"told \g<whom>",
-    re.compile(rf"\b(?:gave|given) {_WHOM}[a-z ]* an? (?:ring|call|heads-up)\b"): r"rang \g<whom>",
-    re.compile(rf"\b(?:got|been) in (?:touch|contact) with {_WHOM}"): r"contacted \g<whom>",
-    re.compile(rf"\bhad an? (?:word|talk|chat) with {_WHOM}"): r"consulted \g<whom>",
-    re.compile(r"\b(?:passed|handed|taken|took) (\w+) (?:on|over|along)\b"): r"forwarded \1",
-    re.compile(r"\bmade (an?|the) (?=note|appointment|booking)"): r"booked \1 ",
-}
-"""Acts that are said with a verb of no act, and their plain words."""
 _THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
 _HELPED = r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
 _PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
@@ -141,6 +131,7 @@ _HINDERS = words(
     " after whether any which you you've soon"
 )
 """Words before a verb that make its clause no report of an act."""
+_WOULD = re.compile(r"\bwould\b")
 _DONE_TO_YOU = re.compile(r"^\W*you(?:'ve)?\b|\byou$")
 _BY_OTHERS = re.compile(r"\W*(?:\w+ )?by (?!me\b|us\b|our\b)")
 _CLAUSE = re.compile(r"[,;:\u2013\u2014(]|\bbut\b|\bhowever\b|\band\b")
@@ -272,13 +263,14 @@ class ActClaims:
 
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
-        text = sentence.text
-        for words_, plain in _IN_OTHER_WORDS.items():
-            text = words_.sub(plain, text)
+        text, last = sentence.text, 0
         for found in _CLAIM.finditer(text):
             kind = str(found.lastgroup)
             start, end = found.span(kind)
             first = max((item.end() for item in _CLAUSE.finditer(text, 0, start)), default=0)
+            if kind == "more" and _WOULD.search(text, last, start):
+                continue  # "I would have cancelled it and refunded the amount"
+            last = first
             past = _CLAUSE.search(text, end)
             claim = _Claim(
                 stem(found[kind]) if kind == "noun" else base_form(found[kind]),

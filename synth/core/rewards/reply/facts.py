@@ -209,6 +209,7 @@ def rivals(
         if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
             continue
         sure = reports and form != "date"
+        mine = (value for value in mine if spoken.text[value.start - 1 :][:1] != "+")
         unknown = [value for value in mine if sure or not _is_given(value, given)]
         for value in unknown[:1]:
             yield ReplyFinding(MISPLACED, _around(spoken.text, value), f"it is {theirs[0].text}")

@@ -164,12 +164,6 @@ class Material:
             or any(stem in one.folded for one in parts)
         )
 
-    def has_word(self, word: str) -> bool:
-        """Tell whether a word of its own is there, in any form."""
-        forms = "|".join(re.escape(form) for form in (word.lower(), fold(word)))
-        alone = stem(fold(word)) in self.stems
-        return alone or re.search(rf"(?<![^\W_])(?:{forms})(?![^\W_])", self.text) is not None
-
     @cached_property
     def told(self) -> frozenset[str]:
         """The stems of the words in its values, without the names of fields."""

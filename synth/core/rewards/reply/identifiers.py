@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from synth.core.language.wording import MONTH
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.sentences import ReplyFinding
 
@@ -36,15 +35,6 @@ _NAMED = re.compile(
 _MEASURED = re.compile(
     r"\d+(?:st|nd|rd|th|[a-z]{1,4})|\d+(?:-\d+)+|\d{1,4}-[a-z]+(?:-[a-z]+)*", re.IGNORECASE
 )
-_UPPER = "A-Z\u00c0-\u00de\u0106\u010c\u0141\u015a\u0160\u017d"
-_NAME = re.compile(
-    rf"(?:(?<![^\s(])(?!(?:in|at|via|through|from|to|near) )[^\W\d_{_UPPER}]+,?"
-    r"|^\W*(?:Hi|Hello|Hey|Dear|Thanks|Sorry|Sure|Done),?) "
-    rf"(?:(?:Dr|Mrs?|Ms|Prof)\.? )?((?:[{_UPPER}][^\W\d_{_UPPER}]{{2}}[\w'\u2019-]*(?: |\b))+)"
-    rf"(?!\s?[{_UPPER}\d(]|\W{{0,3}}:|$)"
-)
-"""Capitalised words behind another word: not a title of a line, a number's word or a gloss."""
-_CALENDAR = re.compile(rf"{MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 _DAY = re.compile(r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})")
 
 
@@ -57,10 +47,6 @@ def unknown_identifiers(sentence: str, given: Material) -> Iterator[ReplyFinding
         same_phone = _is_phone(words) and given.holds_squeezed(digits[-7:])
         if not (same_phone or given.holds(plain) or given.holds(spelled)):
             yield ReplyFinding(CHECK, sentence[:200], f"nothing gave {plain!r}")
-    for found in _NAME.finditer(sentence):
-        words = re.findall(r"[^\W\d_]+", found[1].replace("'s ", " "))
-        if not any(_CALENDAR.fullmatch(word) or given.has_word(word) for word in words):
-            yield ReplyFinding(CHECK, sentence[:200], f"nothing gave {found[1].strip()!r}")
 
 
 def _identifiers(sentence: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ GENERAL = stems(
     " done okay yes thank thanks help anything already else there here let know welcome happy more"
     " further any all just also because since what which they them their day nice have its did"
     " does out our about into than then when how may must should only been being is it no i've i'm"
-    " i'll we've"
+    " i'll we've former latter"
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
 _OF_ANY = GENERAL | _DONE
