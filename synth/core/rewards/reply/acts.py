@@ -56,7 +56,7 @@ _GROUPS = (
     "block suspend freeze lock",
     "extend extension renew renewal",
     "return",
-    "sign subscribe subscription enroll enrol",
+    "subscribe subscription enroll enrol",
     "reverse revert undo",
 )
 _VERBS = {kin: stems(group) for group in _GROUPS for kin in stems(group)}

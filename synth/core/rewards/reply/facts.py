@@ -51,6 +51,11 @@ class Spoken:
         return [*values_in(self.text), *spelled_numbers(self.text)]
 
     @cached_property
+    def levels(self) -> Sequence[StatedValue]:
+        """The values that are no differences ("+2 mg/dL")."""
+        return [value for value in self.values if self.text[value.start - 1 :][:1] != "+"]
+
+    @cached_property
     def numbers(self) -> set[str]:
         nothing = {"0"} if says_nothing(self.text) else set[str]()
         return nothing | {
@@ -205,11 +210,10 @@ def rivals(
     """
     right = Spoken("\n".join(gold)).values if spoken.values else ()
     for form in sorted({_form(value) for value in right} - {None}, key=str):
-        mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.values, right))
+        mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.levels, right))
         if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
             continue
         sure = reports and form != "date"
-        mine = (value for value in mine if spoken.text[value.start - 1 :][:1] != "+")
         unknown = [value for value in mine if sure or not _is_given(value, given)]
         for value in unknown[:1]:
             yield ReplyFinding(MISPLACED, _around(spoken.text, value), f"it is {theirs[0].text}")

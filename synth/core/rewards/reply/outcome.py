@@ -167,7 +167,7 @@ def _untold_answer(
     wanted = due - request or due
     if refused:
         wanted -= _stems(" ".join(values))
-    amounts = (word for word in wanted if word[0].isdigit())
+    amounts = filter(re.compile(r"\d").match, wanted)
     if wanted & _stems(text) or _names(text, amounts) or not (wanted or refused):
         return
     denies = any(sentence.denies for sentence in sentences(text))
