@@ -48,6 +48,7 @@ GENERAL = stems(
 )
 """Stems that every outcome may be said with, and that say of none what it is."""
 _OF_ANY = GENERAL | _DONE
+_LONGER = re.compile("..", re.DOTALL)
 
 
 Values = Callable[[], Iterable[str]]
@@ -171,7 +172,7 @@ def _untold_answer(
     if wanted & _stems(text) or _names(text, amounts) or not (wanted or refused):
         return
     denies = any(sentence.denies for sentence in sentences(text))
-    if denies and _names(text, (value for value in values if len(value) > 1)):
+    if denies and _names(text, filter(_LONGER.match, values)):
         return
     shown = ", ".join(sorted(wanted)[:6]) or "a refusal"
     yield ReplyFinding(CHECK, spoken[-1].text.strip()[:200], f"says nothing of: {shown}")
