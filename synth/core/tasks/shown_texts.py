@@ -58,24 +58,6 @@ class ShownTexts:
         return said
 
 
-def act_of(description: str, *, read_only: bool) -> str:
-    """What a tool does, as the infinitive that its description begins with.
-
-    >>> act_of("Cancel one order of a customer, refunds apart.", read_only=False)
-    'cancel an order'
-    """
-    ends = (
-        r"[.;:]|, (?!\w+ and )| with "
-        if read_only
-        else r"[.;:,]| and | or | with | (?:of|to|from|in|on) an? "
-    )
-    words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, description)[0].strip())
-    words = re.sub(
-        r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
-    )
-    return words[:1].lower() + words[1:]
-
-
 def named_in(values: Iterable[object], text: str = "") -> str:
     """Those of the values that a text calls by a name, as a sentence of an answer has them.
 

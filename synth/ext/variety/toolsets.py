@@ -16,7 +16,7 @@ from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.parts import joined_gold
-from synth.core.tasks.shown_texts import act_of, named_in
+from synth.core.tasks.shown_texts import named_in
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.types.checks import EndRules, Gate
 from synth.core.types.steps import CallStep, LoopStep, ReplyStep, every_step
@@ -120,7 +120,7 @@ class Toolsets(TaskTransform):
         and for what nothing was done.
         """
         acts = " or ".join(
-            act_of(self._tools[name].description, read_only=self._tools[name].read_only)
+            _act_of(self._tools[name].description, read_only=self._tools[name].read_only)
             for name in names
         )
         acts = re.sub(r"^(\w+)( .+ or) \1 ", r"\1\2 ", acts)
@@ -199,3 +199,21 @@ def _needed_tools(task: Task) -> set[str]:
             if needed.isdisjoint(map(tool_of, lookups))
         }
     return needed
+
+
+def _act_of(description: str, *, read_only: bool) -> str:
+    """What a tool does, as the infinitive that its description begins with.
+
+    >>> _act_of("Cancel one order of a customer, refunds apart.", read_only=False)
+    'cancel an order'
+    """
+    ends = (
+        r"[.;:]|, (?!\w+ and )| with "
+        if read_only
+        else r"[.;:,]| and | or | with | (?:of|to|from|in|on) an? "
+    )
+    words = re.sub(r"^(Return|Get)\b", "look up", re.split(ends, description)[0].strip())
+    words = re.sub(
+        r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
+    )
+    return words[:1].lower() + words[1:]

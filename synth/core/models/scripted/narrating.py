@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Final
 
 from envs.types import ToolCall
 from synth.core.foundation.json_leaves import named_values
 from synth.core.models.scripted.styles import Parallel
-from synth.core.tasks.shown_texts import act_of, named_in
+from synth.core.tasks.shown_texts import named_in
 from synth.model import Completion
-from synth.task import Task
 
 LOOKING: Final = (
     "Let me look that up.",
@@ -37,18 +35,16 @@ LOOKING: Final = (
     "Let me pull up {}.",
 )
 CHANGING: Final = (
-    "I'll take care of that{} now.",
-    "Let me take care of that{}.",
-    "I'm seeing to that{} now.",
-    "I'll see to that{} right away.",
     "Let me deal with that{} now.",
-    "I'm taking care of that{}.",
+    "I'm working on that{} now.",
+    "I'll deal with that{} right away.",
+    "I'm dealing with that{} now.",
+    "Just a moment while I deal with that{}.",
+    "One moment while I work on that{}.",
 )
 """Words beside calls that read and calls that write, with the name of what they are about where the
-user called it by one. They claim and promise nothing that may not be so.
+user called it by one. They claim and promise nothing: what is asked for may be refused.
 """
-ACTING: Final = ("I'll {} now.", "Let me {}.", "Next, I'll {}.", "I'm going to {} now.")
-"""Words beside a single call that writes, with the act that its tool's description names."""
 
 
 class Narrating(Parallel):
@@ -60,12 +56,6 @@ class Narrating(Parallel):
     _begun: frozenset[tuple[int, Sequence[str]]] = frozenset()
     _used: frozenset[str] = frozenset()
     _about: Sequence[tuple[str, object]] = ()
-
-    def __init__(
-        self, task: Task, retries: int | None, seed: int, tools: Sequence[object] = ()
-    ) -> None:
-        self._tools = [cast("Mapping[str, Any]", one) for one in tools if isinstance(one, Mapping)]
-        super().__init__(task, retries, seed, tools)
 
     def _turn(self, *calls: ToolCall) -> Completion:
         writes = self._gold_calls - 1 in self._writes
@@ -79,19 +69,10 @@ class Narrating(Parallel):
             about = self._subject(*asked[-1:])
             named = about and f" for {about}" if writes else about
             fit = [one.format(named) for one in words if writes or bool(about) == ("{}" in one)]
-            if writes and len(calls) == 1:
-                fit += self._acting(calls[0].name)
             said = self._dice.choice([one for one in fit if one not in self._used] or fit)
             self._used |= {said}
             self._spoken = f"{self._spoken}\n\n{said}".strip()
         return super()._turn(*calls)
-
-    def _acting(self, tool: str) -> list[str]:
-        """Words for what a tool does, where its definition is known."""
-        shown = (one["function"] for one in self._tools)
-        told = next((one["description"] for one in shown if one["name"] == tool), "")
-        act = re.sub(r"\ban? ", "the ", act_of(told, read_only=False))
-        return [one.format(act) for one in ACTING] if act else []
 
     def _subject(self, text: str = "") -> str:
         """The subject of the reads, as a text names it: values of one parameter, which the tools do

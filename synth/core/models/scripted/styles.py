@@ -16,6 +16,7 @@ the first turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -142,7 +143,7 @@ class Parallel(_StyledConversation):
         """
         values = named_values(self._request(step, names)[1])
         own = [value for name, value in values if not names_in(step.arguments.get(name), "$")]
-        return all(value in self._listed or str(value).casefold() in told for value in own)
+        return all(value in self._listed or _stands(str(value).casefold(), told) for value in own)
 
     def _rounds(
         self, loop: LoopStep, names: dict[str, object]
@@ -179,6 +180,17 @@ class Parallel(_StyledConversation):
             if self._retries and tells_of_transient(contents[index]):
                 contents[index] = yield from self._tried(step, step.tool, arguments)
         return contents
+
+
+def _stands(value: str, text: str) -> bool:
+    """True if a text holds a value; a number is no part of another one, or of a date.
+
+    >>> _stands("2025", "since 2025-09-25"), _stands("2025", '{"patient_id":2025}')
+    (False, True)
+    """
+    if value.isdecimal():
+        return re.search(rf"(?<![\w./-]){value}(?![\w/-]|[.:]\d)", text) is not None
+    return value in text
 
 
 def _joins(step: Step) -> bool:

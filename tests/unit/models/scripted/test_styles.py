@@ -95,17 +95,15 @@ def test_narrating_says_what_it_begins_and_makes_the_same():
     assert "Ada" not in play("narrating", tools=[["Ada", "Ben"]])[0].content, "listed by a tool"
 
 
-def test_narrating_speaks_after_each_message_and_names_the_act_of_a_tool():
+def test_narrating_speaks_after_each_message():
     gold = [GOLD[0], call("write", a=1), AskStep(["which"], "Which?"), GOLD[1], call("write", b=2)]
-    shown = {"name": "write", "description": "Give one order another name."}
     said = [
         turn.content
         for seed in range(9)
-        for turn in play("narrating", gold, seed, (1, 3), [{"function": shown}])
+        for turn in play("narrating", gold, seed, (1, 3))
         if turn.tool_calls
     ]
     assert all(said), "before it reads and before it writes, for each message"
-    assert any("give the order another name" in one for one in said)
     assert all(len({*said[start : start + 4]}) == 4 for start in range(0, len(said), 4))
 
 
