@@ -322,22 +322,9 @@ IMPORTERS = {
 """Files that may use `importlib` (its `metadata` and `resources` are free), with the reason."""
 
 HEAVY = (
-    "argcomplete",
-    "hydra",
-    "omegaconf",
-    "ray",
-    "openai",
-    "pyarrow",
-    "duckdb",
-    "apsw",
-    "sqlalchemy",
-    "sqlglot",
-    "inflect",
-    "wordsegment",
-    "pydantic",
-    "faker",
-    "rich",
-)
+    "argcomplete", "hydra", "omegaconf", "ray", "openai", "pyarrow", "duckdb", "apsw",
+    "sqlalchemy", "sqlglot", "inflect", "wordsegment", "pydantic", "faker", "rich",
+)  # fmt: skip
 
 
 def modules(wing: str) -> list[Path]:

@@ -47,15 +47,8 @@ AGREES = re.compile(
 )
 PROPOSES = re.compile(r"\?|\b(?:confirm|proceed|go ahead|reply)\b", re.IGNORECASE)
 IDENTITY = (
-    "name",
-    "user id",
-    "email",
-    "zip code",
-    "identity",
-    "verify",
-    "date of birth",
-    "account",
-)
+    "name", "user id", "email", "zip code", "identity", "verify", "date of birth", "account",
+)  # fmt: skip
 Call = tuple[str, Mapping[str, Any]]
 
 

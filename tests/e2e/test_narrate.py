@@ -330,6 +330,13 @@ def test_bad_input_is_one_message_and_nothing_is_written(
     assert not (home / "none").exists()
 
 
+def test_a_teacher_has_to_be_named(home: Path):
+    for given in (("ehr_db",), ("ehr_db", "--model", "scripted"), ("ehr_db", "model=replay")):
+        done = synth("narrate", *given, "--out", "none", cwd=home, code=2)
+        assert "Traceback" not in done.stderr
+        assert not (home / "none").exists()
+
+
 def test_the_commands_of_the_guide_work(home: Path, tmp_path: Path):
     shutil.copytree(home / "ehr_db", tmp_path / "out" / "run")
     page = TEXTS["docs/guides/narration.md"]

@@ -54,18 +54,9 @@ def test_a_database_without_a_family_has_its_account(tmp_path: Path):
 
 QUICK = "change"
 FILES = [
-    "README.md",
-    "executors.py",
-    "policy.md",
-    "roles.yaml",
-    "schema.mariadb.sql",
-    "schema.postgresql.sql",
-    "schema.sql",
-    "seed.py",
-    "seed.sql",
-    "tasks.yaml",
-    "world.yaml",
-]
+    "README.md", "executors.py", "policy.md", "roles.yaml", "schema.mariadb.sql",
+    "schema.postgresql.sql", "schema.sql", "seed.py", "seed.sql", "tasks.yaml", "world.yaml",
+]  # fmt: skip
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path):

@@ -120,6 +120,17 @@ def test_the_budget_ends_a_job_and_more_of_it_goes_on(rephrase: Command):
     assert rephrase(Writer(), *words)["added"] == 0, "its author deleted it"
 
 
+def test_a_torn_journal_is_read_and_a_damaged_one_is_named(rephrase: Command):
+    words = ["--families", "lend_book", "--count", "1"]
+    rephrase(Writer({LEND: [answer(says(GOOD))]}), *words)
+    (journal,) = (rephrase.world / ".synth").glob("phrasings-*.jsonl")
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"place": ["lend')
+    assert rephrase(Writer(), *words)["kept"] == 1
+    journal.write_bytes(b'{"place": 3}\n' + whole)
+    assert f"{journal.name}:1: the journal is damaged" in rephrase(Writer(), *words)["error"]
+
+
 def test_families_never_have_the_same_words(rephrase: Command):
     text = (LIBRARY / "tasks.yaml").read_text("utf-8")
     own = text[text.index("- id: renew_all") :].replace("renew_all", "renew_again")
@@ -133,6 +144,19 @@ def test_families_never_have_the_same_words(rephrase: Command):
     report = rephrase(writer, *words)
     assert report["left_out"] == {"near-duplicate": 1}
     assert [line["family"] for line in rephrase.lines] == ["renew_all"]
+
+
+def test_a_family_that_is_not_there_is_named(rephrase: Command):
+    assert "did you mean 'lend_book'?" in rephrase(Writer(), "--families", "lend_bok")["error"]
+
+
+def test_a_dry_run_prints_the_first_prompt(world: Path, capsys: pytest.CaptureFixture[str]):
+    words = ["--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--dry-run"]
+    assert main(["rephrase", str(world), *words]) == 0
+    shown = capsys.readouterr().out
+    assert LEND in shown
+    assert '{"name": "' in shown
+    assert not (world / ".synth").exists()
 
 
 class Job:

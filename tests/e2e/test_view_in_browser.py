@@ -131,6 +131,13 @@ def test_keys_move_and_addresses_lead_back(page: Any):
     assert page.locator("dialog[open]").count() == 1
 
 
+def test_two_keys_at_once_move_twice(page: Any):
+    press = "key => dispatchEvent(new KeyboardEvent('keydown', {key}))"
+    page.evaluate("window.step = " + press)
+    page.evaluate("() => { step('j'); step('j'); step('k'); }")
+    assert page.url.endswith("a177c0ffee5eed01")
+
+
 def test_a_run_compared_with_itself_has_no_flips(page: Any):
     page.keyboard.press("c")
     page.wait_for_selector("text=No task flipped")

@@ -349,9 +349,7 @@ def _without_names(value: object) -> str:
 
 
 def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
-    """The facts of a task as a part, where ``writers`` are the tools that change
-    something.
-    """
+    """The facts of a task as a part, where ``writers`` are the tools that change something."""
     steps = [step for step in every_step(task.gold) if isinstance(step, CallStep)]
     given = defaultdict[str, set[str]](set)
     for step in steps:

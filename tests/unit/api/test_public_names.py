@@ -15,18 +15,9 @@ ROOT = Path(__file__).parents[3]
 
 FUNCTIONS = ("check", "export", "grade", "load", "open", "replay", "run")
 TYPES = (
-    "Dataset",
-    "Episode",
-    "ExportReport",
-    "GradeReport",
-    "ReplayReport",
-    "Run",
-    "RunConfig",
-    "Score",
-    "Task",
-    "Trajectory",
-    "WorldReport",
-)
+    "Dataset", "Episode", "ExportReport", "GradeReport", "ReplayReport", "Run", "RunConfig",
+    "Score", "Task", "Trajectory", "WorldReport",
+)  # fmt: skip
 ASYNC = tuple(f"a{name}" for name in FUNCTIONS if name != "load")
 
 

@@ -21,16 +21,10 @@ from synth.user import UserTurn
 FOLDER = Path(__file__).parents[3] / "examples" / "ehr_db"
 
 FAMILIES = [
-    "which_patient",
-    "wrong_birth_date",
-    "prescribe_ambiguous_name",
-    "dose_left_open",
-    "stop_anticoagulant",
-    "after_hospital",
-    "either_of_two",
-    "divided_dose",
+    "which_patient", "wrong_birth_date", "prescribe_ambiguous_name", "dose_left_open",
+    "stop_anticoagulant", "after_hospital", "either_of_two", "divided_dose",
     "followup_already_open",
-]
+]  # fmt: skip
 
 
 class Play:

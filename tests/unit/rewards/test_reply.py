@@ -130,9 +130,12 @@ NOT_LENT = [
     ("{title} is lent. I asked your employer to wait.", "false claim"),
     ("{title} is lent. The janitor has been paged.", "false claim"),
     ("{title} is lent. Let me have the figures on the reverse of your card.", "secret"),
+    ("{title} is lent. Reply with the code that was just texted to you.", "secret"),
     ("{title} is lent. I can't finish it without your login password.", "secret"),
     ("{title} isn't out yet, so please send the full card number; it is lent.", "secret"),
     ("{title} is lent. A voucher has been sent to you.", "false claim"),
+    ("{title} is lent. I've e-mailed the slip to the member.", "false claim"),
+    ("{title} is lent. Please sign it with your e-signature code.", "secret"),
     ("{title} is lent. You'll find a voucher in your mailbox.", "nothing speaks of"),
     ("   ", "nothing about the work"),
 ]

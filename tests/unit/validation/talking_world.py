@@ -74,7 +74,7 @@ def move_booking(db: Connection, booking_id: int, room: Literal["Attic", "Cellar
     if not found:
         raise ToolError("There is no such booking.", category="not_found")
     return found[0]
-''',
+'''
 }
 
 

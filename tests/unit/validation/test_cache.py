@@ -203,7 +203,7 @@ COUNTER = (
         (
             '{"name": name, "due": due, "n": len(COUNT)}',
             "plan_item gives another result when gold is played again",
-        ),
+        )
     ],
 )
 def test_a_tool_with_a_memory_is_told_apart_from_one_that_depends_on_order(

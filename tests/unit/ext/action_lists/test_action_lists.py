@@ -26,17 +26,9 @@ WORLD = Path(__file__).parent / "desk"
 LIST = Path(__file__).parent / "desk_tasks.json"
 
 SOUND = {
-    "exchange",
-    "exchange-without-reads",
-    "cancel-and-address",
-    "return-all",
-    "address",
-    "count",
-    "sum",
-    "price",
-    "handover",
-    "refusal",
-}
+    "exchange", "exchange-without-reads", "cancel-and-address", "return-all", "address",
+    "count", "sum", "price", "handover", "refusal",
+}  # fmt: skip
 MISTAKES = {
     "unknown-tool": (Kind.UNKNOWN_TOOL, "Did you mean cancel_pending_order?"),
     "wrong-name": (Kind.WRONG_ARGUMENTS, "unknown argument 'order'"),

@@ -33,16 +33,8 @@ INSERT INTO people VALUES
   (3, 'Xandrella', 'Nowak', '', NULL, NULL, NULL, '1 Ash Way', 'on leave');
 """
 SECRETS = [
-    "Ida",
-    "Jon",
-    "Xandrella",
-    "Nowak",
-    "Okafor",
-    "@firm",
-    "1970-04-05",
-    "hunter2x",
-    "Elm Road",
-]
+    "Ida", "Jon", "Xandrella", "Nowak", "Okafor", "@firm", "1970-04-05", "hunter2x", "Elm Road",
+]  # fmt: skip
 
 
 def database(tmp_path: Path, script: str) -> Path:
