@@ -39,7 +39,7 @@ MODULES = {
     "airline": ("desk", "calculator", "airline", "rewards"),
     "retail": ("desk", "calculator", "retail"),
     "telecom": ("desk", "telecom", "phone"),
-    "banking_knowledge": ("banking", "bank", "debit_cards", "customer"),
+    "banking_knowledge": ("banking", "bank", "credit_cards", "debit_cards", "customer"),
 }
 """The modules of each world: its tools, and what it judges by itself."""
 
