@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -112,6 +113,47 @@ class ExtensionPoint:
             f"unknown {self.kind} {name!r}{hint} (known: {listed}; an extension of your own is"
             " named package.module:attribute)"
         )
+
+
+class Contract:
+    """The base of classes that extensions derive from: a method of a subclass takes what the
+    contract's method takes, or the subclass is refused with TypeError where it is defined.
+
+    >>> class Greeter(Contract):
+    ...     def greet(self, name, *, loudly): ...
+    >>> class Short(Greeter):
+    ...     def greet(self, name): ...
+    Traceback (most recent call last):
+    TypeError: Short.greet(self, name) must take what Greeter.greet(self, name, *, loudly) takes
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name, own in vars(cls).items():
+            base = next((base for base in cls.__mro__[1:] if name in vars(base)), None)
+            wanted = None if base is None or name.startswith("_") else vars(base)[name]
+            if inspect.isfunction(own) and inspect.isfunction(wanted):
+                _check_parameters(own, wanted)
+
+
+def _check_parameters(own: Any, wanted: Any) -> None:
+    """Raise TypeError if ``own`` cannot be called as ``wanted`` is."""
+    asked = inspect.signature(wanted).parameters.values()
+    placed = [one for one in asked if one.kind <= one.POSITIONAL_OR_KEYWORD]
+    named = {one.name: one for one in asked if one.kind == one.KEYWORD_ONLY}
+    try:
+        inspect.signature(own).bind(*placed, **named)
+    except TypeError:
+        message = f"{_shown(own)} must take what {_shown(wanted)} takes"
+        raise TypeError(message) from None
+
+
+def _shown(function: Any) -> str:
+    """A method as it is defined, without annotations."""
+    defined = inspect.signature(function)
+    bare = [one.replace(annotation=one.empty) for one in defined.parameters.values()]
+    shown = defined.replace(parameters=bare, return_annotation=defined.empty)
+    return f"{function.__qualname__}{shown}"
 
 
 def resolve(target: str) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
+from envs.plugins import Contract
 from envs.types import RowChange, Table, ToolResult
 from synth.core.config.options import parse_options
 from synth.errors import ConfigProblems, TaskError
@@ -174,7 +175,7 @@ class Evidence:
         return [words for words in given if words.text.strip()]
 
 
-class Verifier(ABC):
+class Verifier(Contract, ABC):
     """Judges one aspect of a rollout.
 
     A subclass sets ``name``, which its verdicts carry, and is constructed without arguments. A

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from envs.plugins import Contract
 from synth.plugins import NoOptions
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from synth.prepare import PreparedRun
 
 
-class RunHook:
+class RunHook(Contract):
     """A step of a run's driver. Each method does nothing by default."""
 
     Options: type[Any] = NoOptions

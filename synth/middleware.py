@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from envs.plugins import Contract
 from envs.types import ToolCall, ToolOutcome, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.foundation.credentials import redact
@@ -71,7 +72,7 @@ class AgentTool:
     run: Callable[[dict[str, object]], Awaitable[ToolResult]]
 
 
-class AgentMiddleware:
+class AgentMiddleware(Contract):
     """Hooks around one rollout's calls. Every hook does nothing by default; a hook that is not
     overridden costs nothing.
     """

@@ -27,6 +27,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from envs.plugins import Contract
 from envs.types import ToolCall
 from synth.core.models.thoughts import says_nothing
 from synth.core.types.events import Usage
@@ -190,7 +191,7 @@ class RateLimiter(Protocol):
         ...
 
 
-class Conversation(ABC):
+class Conversation(Contract, ABC):
     """One rollout's conversation with a model."""
 
     @abstractmethod
@@ -207,7 +208,7 @@ class Conversation(ABC):
         """
 
 
-class Model(ABC):
+class Model(Contract, ABC):
     """A model that can be asked. ``limiter`` is set by the owner of a shared endpoint."""
 
     name: str

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import cast
 
 from envs.types import ErrorCategory
 from synth.core.rewards.requests import combined, evidence_of_requests, shared_row
@@ -78,7 +79,11 @@ def judge(evidence: Evidence, rewards: Sequence[WorldReward] = ()) -> list[Verdi
     verdicts: list[Verdict] = []
     for named in evidence.task.gates:
         verifier = verifier_for(named.name, evidence.task)
-        verdicts.append(verifier.verify(evidence, verifier.parse_options(named.options)))
+        verdict = verifier.verify(evidence, verifier.parse_options(named.options))
+        if not isinstance(cast("object", verdict), Verdict):
+            what = f"gates: {named.name}: verify returned {verdict!r:.80}, not a Verdict"
+            raise TaskError(what, family=evidence.task.family)
+        verdicts.append(verdict)
     family = evidence.task.family
     return verdicts + [item.verify(evidence) for item in rewards if item.applies_to(family)]
 

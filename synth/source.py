@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from envs.ledger import Ledger
+from envs.plugins import Contract
 from envs.sandboxes.base import Template
 from envs.world.loader import World
 from synth.plugins import NoOptions
@@ -113,7 +114,7 @@ class TaskPool(ABC):
         """The family's tasks about these slots; empty if there are none."""
 
 
-class TaskSource(ABC):
+class TaskSource(Contract, ABC):
     """The origin of the tasks of a run. Built with its options, an instance of ``Options``.
 
     ``Options`` is a pydantic model or a dataclass. Its fields are the keys of ``tasks.options``;

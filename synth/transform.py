@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from itertools import accumulate
 from typing import Any, ClassVar, cast
 
+from envs.plugins import Contract
 from envs.sandboxes.base import Template
 from synth.core.foundation.hashing import digest
 from synth.core.tasks.grounding import turns
@@ -116,7 +117,7 @@ class Block:
         return self.source.task(family, place, self.seed)
 
 
-class TaskTransform:
+class TaskTransform(Contract):
     """Changes the tasks of a plan. Built with its options, an instance of ``Options``.
 
     A subclass overrides :meth:`choose` to take other candidates, :meth:`changed` to change each

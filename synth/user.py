@@ -26,6 +26,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from envs.plugins import Contract
 from envs.types import ToolCall, ToolResult
 from synth.core.types.events import Usage
 from synth.core.types.json_form import JsonForm
@@ -181,7 +182,7 @@ class UserConversation(ABC):
         raise NotImplementedError(f"{type(self).__name__} makes calls, so it needs `observe`")
 
 
-class User(ABC):
+class User(Contract, ABC):
     """A source of conversations with users: one per worker, shared by its rollouts, never sent
     between processes.
     """

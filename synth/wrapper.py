@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from envs.plugins import Contract
 from synth.middleware import MiddlewareHome
 from synth.plugins import NoOptions
 from synth.rewards import solved
@@ -41,7 +42,7 @@ Probe = Callable[["Job", "RolloutContext"], Awaitable["Completion | None"]]
 """Sends the first prompt of a job; None if the model cannot be asked alone."""
 
 
-class RolloutWrapper:
+class RolloutWrapper(Contract):
     """Wraps rollouts. Each method does by default what happens without it."""
 
     Options: type[Any] = NoOptions

@@ -80,11 +80,12 @@ def test_the_rewards_of_the_docs_judge_the_library(tmp_path: Path):
     shutil.copytree(LIBRARY, world)
     code = block_with("python", "import gate, reward")
     (world / "rewards.py").write_text(code, "utf-8")
+    synth("check", "mine", cwd=tmp_path)
     arguments = ("env.path=mine", "tasks.count=20", "runtime=inline", "output.dir=out")
     synth("run", *arguments, cwd=tmp_path)
     for row in Dataset.open(tmp_path / "out").rows():
         verdicts = {verdict["verifier"]: verdict for verdict in row["verdicts"]}
-        assert verdicts["reads_no_other_member"]["score"] == 1.0
+        assert verdicts["lends_to_one_member"]["score"] == 1.0
         assert verdicts["brief"]["gate"] is False
         assert row["reward"] == pytest.approx((1 + 0.2 * verdicts["brief"]["score"]) / 1.2)
 

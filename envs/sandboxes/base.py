@@ -18,7 +18,7 @@ import sqlalchemy
 
 from envs.closing import Closing
 from envs.errors import DatabaseConfigError
-from envs.plugins import ENGINES, PluginError
+from envs.plugins import ENGINES, Contract, PluginError
 from envs.processes import Pool
 from envs.scripts.lexis import Dialect
 from envs.types import Limits, Pins, RowChange, StateDiff, Table, ToolCall, ToolOutcome
@@ -212,7 +212,7 @@ class NoOptions:
     """The options of an engine that has none."""
 
 
-class Engine(ABC):
+class Engine(Contract, ABC):
     """A kind of database that sandboxes live in: the extension behind ``database.engine``.
 
     An engine is an object of this class without state of its own. It is named by a row of

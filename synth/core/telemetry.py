@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from envs.plugins import Contract
 from synth.core.dataset.columns import PAYERS
 from synth.errors import OperatorError
 
@@ -77,7 +78,7 @@ class RunEnd:
     reason: str | None
 
 
-class RunCallback:
+class RunCallback(Contract):
     """Hooks that the driver calls, in this order; every hook does nothing by default.
 
     They run between rollouts on the driver's event loop: send in the background what takes time.

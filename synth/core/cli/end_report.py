@@ -148,7 +148,7 @@ def _failures(report: RunReport) -> Iterator[str]:
 
 def _next(report: RunReport, where: str) -> Iterator[str]:
     totals = report.totals
-    bad = totals.scored > totals.successes or bool(report.failures)
+    bad = totals.rows > totals.successes or bool(report.failures)
     steps = [f"synth inspect {where}" + (" --failed" if bad else "")]
     if (report.directory / "eval.json").exists():  # written before this part of the run
         steps.insert(0, f"synth eval {where}")
@@ -156,7 +156,8 @@ def _next(report: RunReport, where: str) -> Iterator[str]:
         steps.insert(0, " ".join(["synth run --resume", where, *report.higher]))
     elif totals.rows:
         steps.append(f"synth view {where}")
-        steps.append(f"synth export {where} --to trl-sft")
+        if totals.successes:
+            steps.append(f"synth export {where} --to trl-sft")
     yield "\n".join(
         f"{'next:' if not index else '     '} {step}" for index, step in enumerate(steps)
     )

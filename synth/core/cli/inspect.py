@@ -34,7 +34,7 @@ Show what is in a dataset: a run's directory (finished, going on or killed) or P
 arguments:
   PATH...             a run's directory, a .parquet file or a folder of them; several read as one
 options:
-  --failed            list the rows that failed, and the rollouts that broke and have none
+  --failed            list the rows without success, and the rollouts that broke and have none
   --limit N|0         rows to list; 0 for all (default: 50)
   --columns A,B       the columns to list instead of the usual ones
   --details           all families and tools, distributions, variety
@@ -51,7 +51,7 @@ options, one of these:
 examples:
   synth inspect out/ehr                                   counts, rewards, tools, errors, cost
   synth inspect out/ehr --limit 10                        the first ten, one line each
-  synth inspect out/ehr --failed                          one line per row that failed, and why
+  synth inspect out/ehr --failed                          one line per row without success, and why
   synth inspect out/ehr --where "family = 'x' AND num_turns > 8" --columns trajectory_id,reward
   synth inspect out/ehr --where "true ORDER BY latency_s DESC" --limit 5
   synth inspect out/ehr --show 3f9a                       one trajectory, by id or job index
@@ -163,7 +163,7 @@ def _list(dataset: Dataset, options: Arguments) -> None:
     rows: list[Mapping[str, object]] = []
     example, matching = "", 0
     for row in found:
-        if not options.failed or row["outcome"] == "failure":
+        if not options.failed or row["outcome"] != "success":
             matching += 1
             example = example or str(row["trajectory_id"])
             if not limit or matching <= limit:
@@ -177,7 +177,9 @@ def _list(dataset: Dataset, options: Arguments) -> None:
     def show(screen: Screen) -> None:
         show_listing(screen, rows, columns)
         show_errors(screen, broken, limit)
-        text = f"{matching:,} of {dataset.count:,} rows{' failed' if options.failed else ''}"
+        text = (
+            f"{matching:,} of {dataset.count:,} rows{' without success' if options.failed else ''}"
+        )
         if len(rows) < matching:
             text += f" ({len(rows):,} listed; --limit 0 lists all)"
         if broken:

@@ -132,7 +132,7 @@ class _SummaryTally:
     def add(self, row: Mapping[str, Any]) -> None:
         self.rows += 1
         self.first = self.first or row["trajectory_id"]
-        if row["outcome"] == "failure":
+        if row["outcome"] != "success":
             self.first_failed = self.first_failed or row["trajectory_id"]
         for name, counter in self.counts.items():
             counter[row[name]] += 1

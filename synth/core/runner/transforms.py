@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from synth.config import TasksConfig
 from synth.core.config.options import load_extension, options_for
@@ -26,9 +26,9 @@ def transforms_of(
         name: str, key: str, offered: Mapping[str, Any], own: Mapping[str, Any], at: str
     ) -> None:
         kind = load_extension(TASK_TRANSFORMS, name, key)
+        if not (isinstance(kind, type) and issubclass(kind, TaskTransform)):
+            raise OperatorError(f"{key}: {name} is not a subclass of synth.transform.TaskTransform")
         made.append(kind(options_for(kind, offered, own, at)))
-        if not isinstance(cast("object", made[-1]), TaskTransform):
-            raise OperatorError(f"{key}: {name} is not a task transform")
 
     shipped = [*TASK_TRANSFORMS.builtin]
     for name, section in sorted(brought, key=lambda one: [*shipped, one[0]].index(one[0])):

@@ -237,13 +237,12 @@ class _QuietConsole(Console):
 
 
 def reason_of(verdicts: Iterable[Mapping[str, Any]]) -> str:
-    """Return the reason why a row lacks the full reward: the first verdict with a score below 1 or
-    without a score.
+    """Return the reason why a row lacks the full reward: the first verdict without a score, else
+    the first with one below 1.
     """
-    for verdict in verdicts:
-        if verdict["score"] is None or verdict["score"] < 1:
-            return f"{verdict['verifier']}: {verdict['reason']}"
-    return ""
+    lacking = [verdict for verdict in verdicts if verdict["score"] is None or verdict["score"] < 1]
+    first = min(lacking, key=lambda verdict: verdict["score"] is not None, default=None)
+    return "" if first is None else f"{first['verifier']}: {first['reason']}"
 
 
 def say_hidden(screen: Screen, hidden: int) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 from envs.ledger import Ledger
+from envs.plugins import Contract
 from synth.ext.exporters.files import Columns, write_jsonl, write_parquet
 from synth.ext.exporters.lengths import Lengths
 from synth.ext.exporters.rendering.presets import Preset
@@ -62,7 +63,7 @@ class ConversationGate(Protocol):
         ...
 
 
-class Exporter(ABC):
+class Exporter(Contract, ABC):
     """A file format of a trainer or a service.
 
     ``description`` is one line, ``suffix`` the ending of the file's name (empty for a directory),

@@ -157,7 +157,7 @@ def test_a_run_without_rows(tmp_path, capsys):
 
 def test_failed_lists_one_row_a_line_with_the_reason(inspect, run):
     lines = inspect("--failed").splitlines()
-    header, first, second, _, heading, names, *broken = lines[:8]
+    header, first, second, unscored, _, heading, names, *broken = lines[:9]
     assert header.split() == ["trajectory_id", "family", "reward", "stop_reason", "reason"]
     assert fields(first) == [
         failed(2)["trajectory_id"],
@@ -167,12 +167,13 @@ def test_failed_lists_one_row_a_line_with_the_reason(inspect, run):
         "state: collateral: medications medication_id=5",
     ]
     assert fields(second)[2:4] == ["0.5", "max_turns"]
+    assert fields(unscored)[2:] == ["finished", "user: the user gave the wrong date"]
     assert heading == "2 rollouts broke and have no row"
     assert names.split() == ["job_index", "family", "error_type", "message"]
     assert len(broken) == 2
-    assert lines[8:] == [
+    assert lines[9:] == [
         "",
-        "2 of 6 rows failed, 2 rollouts broke",
+        "3 of 6 rows without success, 2 rollouts broke",
         "",
         "Next",
         f"  synth inspect {run} --show {failed(2)['trajectory_id']}",
@@ -200,7 +201,7 @@ def test_where_limit_and_columns(inspect):
         "finished",
         "user: the user gave the wrong date",
     ]
-    assert "2 of 6 rows failed\n" in inspect("--where", "reward < 1 or true", "--failed")
+    assert "3 of 6 rows without success\n" in inspect("--where", "reward < 1 or true", "--failed")
     assert inspect("--limit", "2").splitlines()[0].split()[:2] == ["trajectory_id", "family"]
 
 
@@ -246,7 +247,7 @@ def test_a_listing_as_json(inspect):
     )
     assert len(document.pop("errors")) == 2
     assert document == {
-        "matching": 2,
+        "matching": 3,
         "rows": [
             {
                 "reward": 0.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -35,6 +36,13 @@ class Brief(Verifier):
         return Verdict(self.name, float(count <= options.words), f"{count} words")
 
 
+class Number(Verifier):
+    name = "number"
+
+    def verify(self, evidence: Evidence, options: object) -> Verdict:
+        return cast("Verdict", 1.0)
+
+
 class NotAGate:
     pass
 
@@ -50,6 +58,12 @@ def test_a_gate_by_import_path_judges_with_its_options(tmp_path: Path, words: in
     (found,) = report.families
     assert bool(found.problems) is bool(problem)
     assert problem in "".join(found.problems)
+
+
+def test_a_gate_returns_a_verdict(tmp_path: Path):
+    folder = world(tmp_path, f'[state, "{__name__}:Number"]')
+    report = check_world(folder, Options(("plan",), per_case=1, honest=()), lambda _: None)
+    assert "verify returned 1.0, not a Verdict" in "".join(report.families[0].problems)
 
 
 @pytest.mark.parametrize(

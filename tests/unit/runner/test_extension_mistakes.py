@@ -31,10 +31,18 @@ def none(words): pass
 def broken(words): return {}["x"]
 """
 
+SHORT = """
+from synth.transform import TaskTransform
+
+class Short(TaskTransform):
+    def changed(self, task, index): return task
+"""
+
 
 @pytest.fixture(autouse=True)
 def _own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_mistakes.py").write_text(MODULE, "utf-8")
+    (tmp_path / "own_short.py").write_text(SHORT, "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
 
@@ -48,7 +56,14 @@ def _own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("extensions.hooks=[own_mistakes:Apply]", "own_mistakes:Apply is not a run hook"),
         ("tasks.transforms=[own_mistakes:Apply]", "own_mistakes:Apply.apply returned NoneType"),
-        ("tasks.transforms=[own_mistakes:Sealed]", "own_mistakes:Sealed is not a task transform"),
+        (
+            "tasks.transforms=[own_mistakes:Sealed]",
+            "own_mistakes:Sealed is not a subclass of synth.transform.TaskTransform",
+        ),
+        (
+            "tasks.transforms=[own_short:Short]",
+            "must take what TaskTransform.changed(self, task, index, *, first) takes",
+        ),
         ("extensions.hooks=[own_mistakes:Broken]", "is complete; the hook Broken failed after it"),
     ],
 )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Protocol
 
+from envs.plugins import Contract
 from synth.config import RuntimeConfig
 from synth.core.config.options import load_extension, options_for
 from synth.core.runner.setup import WorkerSetup
@@ -54,7 +55,7 @@ class WorkerHandle(Protocol):
         """End the worker. Never raises for one that is gone already."""
 
 
-class Runtime(ABC):
+class Runtime(Contract, ABC):
     """Makes workers, all from one setup. ``ignores`` are keys of the section ``runtime`` that it
     does not read.
     """

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from envs.plugins import Contract
 from envs.tools.tool import Tool
 from synth.core.personal import People
 from synth.core.rewards.reply import ReplyVerifier
@@ -62,7 +63,7 @@ class Scene:
         return end
 
 
-class Attacker(ABC):
+class Attacker(Contract, ABC):
     """A dishonest agent. ``name`` groups its attacks in the report."""
 
     name: ClassVar[str]

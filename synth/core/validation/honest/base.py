@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from envs.plugins import Contract
 from envs.sandboxes.base import Template
 from envs.tools.tool import Tool
 from envs.types import Limits, ToolOutcome
@@ -86,7 +87,7 @@ class HonestResult:
     stuck: str = ""
 
 
-class HonestAgent(ABC):
+class HonestAgent(Contract, ABC):
     """Plays gold in another style. Constructed without arguments, it keeps no state.
 
     ``name`` completes the sentence "an agent that ...": ``reads_more``, ``narrates``. It is the
