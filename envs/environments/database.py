@@ -124,8 +124,8 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
                 transaction.connection.execution_options(**{TABLES: self._tables})
             yield _InTransaction(transaction)
 
-    def _max_result_bytes(self, tool: Tool) -> int | None:
-        return self._limits[tool.name].max_result_bytes
+    def _limits_of(self, tool: Tool) -> Limits:
+        return self._limits[tool.name]
 
     def _error_result(self, error: Exception) -> ToolResult | None:
         if isinstance(error, MemoryError):

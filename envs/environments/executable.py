@@ -25,13 +25,14 @@ from typing import Any, NamedTuple, cast
 
 from envs.audit import Audit, Mask, Trace, digest_of, traced
 from envs.closing import Closing
+from envs.environments.deadline import DEADLINE, CallTimeoutError, seconds_of
 from envs.errors import EnvsError, ExecutorError, SandboxBusyError, ToolError
 from envs.metrics import Execution, ExecutionMetrics, metrics_of
 from envs.plugins import resolve
 from envs.sandboxes.row_changes import plain
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
-from envs.types import ErrorCategory, RowChange, ToolCall, ToolOutcome, ToolResult
+from envs.types import ErrorCategory, Limits, RowChange, ToolCall, ToolOutcome, ToolResult
 
 _SIGNALS = tuple(map(int, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -322,10 +323,13 @@ class ExecutableEnvironment(BaseEnvironment):
             return ToolOutcome(call, parsed, parsed.content())
         found, arguments = parsed
         context: ExecutionContext | None = None
+        limits = self._limits_of(found)
+        seconds = seconds_of(limits.statement_timeout_ms)
         try:
             with PROCESS_STATE, self._build_execution_context(found) as context:
-                result, content = self._checked(found, found.executor(arguments, context.resource))
-                limit = self._max_result_bytes(found)
+                returned = DEADLINE.call(seconds, found.executor, arguments, context.resource)
+                result, content = self._checked(found, returned)
+                limit = limits.max_result_bytes
                 if (
                     result.ok
                     and limit is not None
@@ -352,6 +356,9 @@ class ExecutableEnvironment(BaseEnvironment):
             return ToolOutcome(call, busy, busy.content(), arguments)
         except EnvsError:
             raise
+        except CallTimeoutError as error:
+            message = f"tool {found.name} has not returned after {seconds:.0f} s"
+            raise ExecutorError(message, *self.toolbox.scene(error)) from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             if isinstance(error, KeyboardInterrupt) and not _raised_by_code(error):
                 raise
@@ -368,8 +375,8 @@ class ExecutableEnvironment(BaseEnvironment):
             return ToolOutcome(call, translated, translated.content(), arguments)
         return ToolOutcome(call, result, content, arguments, context.changes)
 
-    def _max_result_bytes(self, tool: Tool) -> int | None:
-        return tool.limits.max_result_bytes
+    def _limits_of(self, tool: Tool) -> Limits:
+        return tool.limits
 
     def _checked(self, tool: Tool, result: object) -> tuple[ToolResult, str]:
         """The result as promised, and its text; ExecutorError where the author's code broke its
