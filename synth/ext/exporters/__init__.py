@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from synth.errors import OperatorError
 from synth.ext.exporters.base import Example, Exporter, Row
-from synth.ext.exporters.job import ExportReport, export
 from synth.plugins import EXPORTERS, PluginError
 
-__all__ = ["Example", "ExportReport", "Exporter", "Row", "export", "find_exporter"]
+__all__ = ["Example", "Exporter", "Row", "find_exporter"]
 
 
 def find_exporter(name: str) -> type[Exporter]:

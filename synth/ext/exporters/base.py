@@ -3,7 +3,7 @@
 One object serves one export: it turns the rows of the dataset into examples
 (:meth:`Exporter.rows`), accounts for each row, and writes the examples
 (:meth:`Exporter.write`). The selection of rows, the place of the file and its appearance as a whole
-or not at all are the business of :mod:`synth.ext.exporters.job`.
+or not at all are the business of :mod:`synth.ext.exporters.exporting`.
 """
 
 from __future__ import annotations
