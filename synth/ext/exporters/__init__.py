@@ -1,6 +1,6 @@
 """Exporters: a dataset in the form that one trainer or service reads.
 
-The shipped ones are rows of :data:`synth.plugins.EXPORTERS`, one file each. Another distribution
+The shipped ones are rows of :data:`synth.plugins.EXPORTERS`. Another distribution
 adds its own by an entry point of the group ``synth.exporters``; any exporter can be named
 ``package.module:attribute``.
 """

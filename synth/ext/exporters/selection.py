@@ -6,29 +6,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 from envs.ledger import Ledger
 from synth.core.dataset.reader import Dataset
 from synth.errors import OperatorError
 from synth.ext.exporters.base import MinReward, Row
 from synth.ext.exporters.row_policy import one_of
+from synth.ext.hub.contamination import BenchmarkCheck
 
 FAILED = "no success: a gate failed"
 
 Errors = Literal["keep", "drop"]
 """Rows with a failed call or a turn that must not be trained on are exported, or left out."""
-
-
-class RowCheck(Protocol):
-    """A check of rows by some of their columns."""
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
-    def reason(self, row: Row) -> str:
-        """Return why a row is left out; empty if it is exported."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +36,7 @@ class RowChoice:
     split: str = "train"
     best: int | None = None
     errors: Errors = "keep"
-    against: RowCheck | None = None
+    against: BenchmarkCheck | None = None
 
     def __post_init__(self) -> None:
         one_of("errors", self.errors, get_args(Errors))
