@@ -97,7 +97,7 @@ TASK_SOURCES = ExtensionPoint(
         "families": "synth.core.tasks.families:FamilySource",
         "bird": "synth.ext.text2sql.bird:BirdSource",
         "spider": "synth.ext.text2sql.bird:SpiderSource",
-        "actions": "synth.ext.action_lists.source:ActionListSource",
+        "actions": "synth.ext.action_lists.tasks:ActionListSource",
         "questions": "synth.ext.text2sql.attached_questions:QuestionSource",
     },
 )
@@ -249,7 +249,7 @@ CALLBACKS = ExtensionPoint(
     "callback",
     "synth.callbacks",
     {
-        "otel": "synth.ext.telemetry.otel.factory:make",
+        "otel": "synth.ext.telemetry.otel:make",
         "ray": "synth.ext.telemetry.ray_metrics:RayMetrics",
     },
 )
@@ -331,7 +331,7 @@ HONEST_AGENTS = ExtensionPoint(
         "reads_back": "synth.core.validation.honest.conversation:ReadsBack",
         "offers_more": "synth.core.validation.honest.conversation:OffersMore",
         "says_goodbye": "synth.core.validation.honest.conversation:SaysGoodbye",
-        "mentions_injection": "synth.ext.injection.honest:MentionsInjection",
+        "mentions_injection": "synth.ext.injection.agents:MentionsInjection",
     },
 )
 """Agents that do the work in another style than gold, and must win (``synth check``)."""

@@ -14,7 +14,6 @@ import asyncio
 import inspect
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -57,20 +56,15 @@ class Request:
     spent: Callable[[Completion], None] = field(default=lambda _: None, repr=False, compare=False)
 
 
-class Decider(ABC):
-    """The party that approves or denies calls."""
+class Decider:
+    """The party that approves or denies calls; this one is nobody, who approves none."""
 
-    @abstractmethod
     async def decide(self, request: Request) -> str | None:
         """Return None to approve a call, or the reason for denying it."""
+        return NOBODY
 
     async def aclose(self) -> None:
         return
-
-
-class Nobody(Decider):
-    async def decide(self, request: Request) -> str | None:
-        return NOBODY
 
 
 class Callback(Decider):
@@ -216,7 +210,7 @@ def _decider(options: ApprovalConfig, home: MiddlewareHome) -> Decider:
             return Callback(resolve(options.callback))
         except PluginError as error:
             raise OperatorError(f"agent.approval.callback: {error}") from None
-    return Nobody() if home.asked is None else ApproverModel(home.asked, options.policy)
+    return Decider() if home.asked is None else ApproverModel(home.asked, options.policy)
 
 
 @extension(ApprovalConfig)
