@@ -95,10 +95,10 @@ TASK_SOURCES = ExtensionPoint(
     "synth.task_sources",
     {
         "families": "synth.core.tasks.families:FamilySource",
-        "bird": "synth.ext.text2sql.bird:BirdSource",
-        "spider": "synth.ext.text2sql.bird:SpiderSource",
+        "bird": "synth.ext.text2sql.sources:BirdSource",
+        "spider": "synth.ext.text2sql.sources:SpiderSource",
         "actions": "synth.ext.action_lists.tasks:ActionListSource",
-        "questions": "synth.ext.text2sql.attached_questions:QuestionSource",
+        "questions": "synth.ext.text2sql.sources:QuestionSource",
     },
 )
 """Where tasks come from (``tasks=NAME``); the contract is :mod:`synth.source`."""

@@ -54,6 +54,7 @@ class Request:
     risk: Risk
     messages: Sequence[Message]
     spent: Callable[[Completion], None] = field(default=lambda _: None, repr=False, compare=False)
+    call_id: str = ""
 
 
 class Decider:
@@ -124,6 +125,8 @@ _NO_TASK: Final = Task(id="approval", family="approval", env="", prompt="", gold
 class ApprovalMiddleware(AgentMiddleware):
     """Decides on the calls of one rollout."""
 
+    name = "approval"
+
     def __init__(self, options: ApprovalConfig, decider: Decider) -> None:
         self._options, self._decider = options, decider
 
@@ -149,7 +152,7 @@ class ApprovalMiddleware(AgentMiddleware):
             )
 
         why = await self._ask(
-            Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent)
+            Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent, call.id)
         )
         return None if why is None else _denied(why)
 
