@@ -1,12 +1,12 @@
-"""The task sources of questions that a query answers: ``bird`` and ``spider``, published questions with
-a SQLite file for each database, and ``questions`` about a database that exists.
+"""The task sources of questions that a query answers: ``bird`` and ``spider``, published questions
+with a SQLite file for each database, and ``questions`` about a database that exists.
 
     DIR/dev.json                                        or another file of questions
     DIR/dev_databases/NAME/NAME.sqlite                  or another place below DIR
     DIR/dev_databases/NAME/database_description/*.csv   optional: what tables and columns hold
 
-The world's folder holds the questions and where the databases are; nothing in DIR is changed. A file
-of questions may have any layout that :mod:`~synth.ext.text2sql.question_files` reads.
+The world's folder holds the questions and where the databases are; nothing in DIR is changed. A
+file of questions may have any layout that :mod:`~synth.ext.text2sql.question_files` reads.
 """
 
 from __future__ import annotations

@@ -156,10 +156,10 @@ class WorldJob(ABC, Generic[Outcome]):
 
     command: ClassVar[str]
     nouns: ClassVar[tuple[str, str]]
-    """What is added to the world, and what is counted."""
+    """The names of the answers: those that are added to the world, and those that are counted."""
     does: ClassVar[str]
     end: ClassVar[type[Any]]
-    """What the journal keeps of a question."""
+    """The kind of the end that the journal keeps of a question."""
 
     options: Arguments
     spec: WritingSpec = field(init=False)
@@ -218,7 +218,7 @@ class WorldJob(ABC, Generic[Outcome]):
 
     @abstractmethod
     def to_json(self) -> dict[str, object]:
-        """What the report holds besides what all have."""
+        """The part of the report that only this kind of job has."""
 
     @abstractmethod
     def conclusion(self) -> Iterator[tuple[str, str]]:

@@ -179,7 +179,7 @@ KEEP_ALIVE_S = 15.0
 
 
 class _Awaited(Generic[T]):
-    """What one side waits for and the other gives; ``missing`` says that nobody waits."""
+    """A value that one side waits for and the other gives; ``missing`` says that nobody waits."""
 
     def __init__(self, missing: str) -> None:
         self._missing = missing

@@ -1,9 +1,9 @@
 """Questions of one's own, answered by the model of a live world with queries on the databases.
 
-Conversations go on from request to request: kept in memory, or in a file over restarts. One is found
-by its name, or by what its user has seen of it: the questions and the answers, which a client of the
-OpenAI API sends again with each request. What is kept is more: the agent's calls and their results,
-so that a later question can be about them.
+Conversations go on from request to request: kept in memory, or in a file over restarts. One is
+found by its name, or by what its user has seen of it: the questions and the answers, which a client
+of the OpenAI API sends again with each request. What is kept is more: the agent's calls and their
+results, so that a later question can be about them.
 """
 
 from __future__ import annotations
