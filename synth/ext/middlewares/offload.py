@@ -1,5 +1,5 @@
-"""``offload``: puts results aside that are too long; the model gets a preview and two tools to read
-and search the rest.
+"""``offload``: puts results aside that are too long; the model gets a preview, and two tools
+to read and search the rest.
 
 ``messages`` holds the preview, ``events`` the whole result. The two tools are answered here and not
 by the environment, so that verification does not change.
