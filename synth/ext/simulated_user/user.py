@@ -39,6 +39,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from envs.types import ToolCall, ToolResult
 from synth.core.foundation.hashing import derive_seed
+from synth.core.foundation.json_leaves import parsed
 from synth.core.language.json_answers import json_object
 from synth.core.types.events import Usage
 from synth.core.types.reply import Act, ActKind
@@ -408,7 +409,7 @@ def _read(completion: Completion, *, may_end: bool) -> tuple[str, bool, list[Pro
 
 
 def _ends(call: ToolCall) -> bool:
-    return call.name == END_TOOL and _is_object(call.arguments)
+    return call.name == END_TOOL and isinstance(parsed(call.arguments or "{}"), dict)
 
 
 def _without_end(text: str) -> tuple[str, bool]:
@@ -422,13 +423,6 @@ def _without_end(text: str) -> tuple[str, bool]:
 def _unquoted(text: str) -> str:
     quoted = len(text) > 1 and text[0] == text[-1] == '"' and text.count('"') == 2
     return text[1:-1].strip() if quoted else text
-
-
-def _is_object(arguments: str) -> bool:
-    try:
-        return isinstance(json.loads(arguments or "{}"), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 @extension(DecidesConfig, asks_model=True)
