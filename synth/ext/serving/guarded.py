@@ -12,9 +12,9 @@ from typing import Any, Final, cast
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from synth.core.foundation.json_leaves import strict_json
 from synth.core.foundation.server_token import is_token
 from synth.errors import OperatorError, SynthError
-from synth.ext.serving.chat_request import strict_json
 from synth.ext.serving.live.session import SessionError
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
