@@ -6,14 +6,16 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from envs.ledger import Ledger
 from synth.core.dataset.reader import Dataset
 from synth.errors import OperatorError
 from synth.ext.exporters.base import MinReward, Row
 from synth.ext.exporters.row_policy import one_of
-from synth.ext.hub.contamination import BenchmarkCheck
+
+if TYPE_CHECKING:
+    from synth.ext.hub.contamination import BenchmarkCheck
 
 FAILED = "no success: a gate failed"
 

@@ -31,14 +31,12 @@ from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
 from synth.ext.authoring.asking.journal import AskingJournal
-from synth.ext.authoring.drafting.session import DraftSession
+from synth.ext.authoring.asking.questions import AskingSession
 from synth.ext.authoring.folder import copy_world
-from synth.ext.authoring.rephrasing.session import RephraseSession
 from synth.model import Model
 from synth.task import Message
 
 Outcome = TypeVar("Outcome")
-Session = DraftSession | RephraseSession
 
 STATE = ".synth"
 """The folder of a world that holds the journals; hidden, so that it is not part of the world."""
@@ -225,7 +223,7 @@ class WorldJob(ABC, Generic[Outcome]):
         """The lines of the report, each with its style."""
 
     @contextmanager
-    def asking(self, session: Session) -> Generator[None]:
+    def asking(self, session: AskingSession) -> Generator[None]:
         """Check the model, and record why the block ended early: its budget was spent, or it was
         interrupted.
         """
