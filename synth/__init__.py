@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from synth.core.rerun.replay import ReplayReport
     from synth.core.validation.world import WorldReport
     from synth.episode import Episode, Score
-    from synth.ext.exporters.exporting import aexport, export
-    from synth.ext.exporters.job import ExportReport
+    from synth.ext.exporters.exporting import ExportReport, aexport, export
     from synth.task import Task
 
     __version__: str
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Dataset": "synth.core.dataset.reader",
     "Episode": "synth.episode",
-    "ExportReport": "synth.ext.exporters.job",
+    "ExportReport": "synth.ext.exporters.exporting",
     "GradeReport": "synth.core.rerun.regrade",
     "ReplayReport": "synth.core.rerun.replay",
     "Run": "synth.core.api.running",

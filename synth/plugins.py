@@ -95,10 +95,10 @@ TASK_SOURCES = ExtensionPoint(
     "synth.task_sources",
     {
         "families": "synth.core.tasks.families:FamilySource",
-        "bird": "synth.ext.text2sql.bird:BirdSource",
-        "spider": "synth.ext.text2sql.bird:SpiderSource",
-        "actions": "synth.ext.action_lists.source:ActionListSource",
-        "questions": "synth.ext.text2sql.attached_questions:QuestionSource",
+        "bird": "synth.ext.text2sql.sources:BirdSource",
+        "spider": "synth.ext.text2sql.sources:SpiderSource",
+        "actions": "synth.ext.action_lists.tasks:ActionListSource",
+        "questions": "synth.ext.text2sql.sources:QuestionSource",
     },
 )
 """Where tasks come from (``tasks=NAME``); the contract is :mod:`synth.source`."""
@@ -249,7 +249,7 @@ CALLBACKS = ExtensionPoint(
     "callback",
     "synth.callbacks",
     {
-        "otel": "synth.ext.telemetry.otel.factory:make",
+        "otel": "synth.ext.telemetry.otel:make",
         "ray": "synth.ext.telemetry.ray_metrics:RayMetrics",
     },
 )
@@ -331,7 +331,7 @@ HONEST_AGENTS = ExtensionPoint(
         "reads_back": "synth.core.validation.honest.conversation:ReadsBack",
         "offers_more": "synth.core.validation.honest.conversation:OffersMore",
         "says_goodbye": "synth.core.validation.honest.conversation:SaysGoodbye",
-        "mentions_injection": "synth.ext.injection.honest:MentionsInjection",
+        "mentions_injection": "synth.ext.injection.agents:MentionsInjection",
     },
 )
 """Agents that do the work in another style than gold, and must win (``synth check``)."""
@@ -344,13 +344,13 @@ EXPORTERS = ExtensionPoint(
         "trl-dpo": "synth.ext.exporters.trl:TrlDpo",
         "trl-kto": "synth.ext.exporters.trl:TrlKto",
         "trl-grpo": "synth.ext.exporters.trl:TrlGrpo",
-        "openai-jsonl": "synth.ext.exporters.openai_jsonl:OpenAIJsonl",
-        "sharegpt": "synth.ext.exporters.sharegpt:ShareGPT",
-        "llamafactory": "synth.ext.exporters.sharegpt:LlamaFactory",
-        "axolotl": "synth.ext.exporters.axolotl:Axolotl",
+        "openai-jsonl": "synth.ext.exporters.chat_lines:OpenAIJsonl",
+        "sharegpt": "synth.ext.exporters.chat_lines:ShareGPT",
+        "llamafactory": "synth.ext.exporters.chat_lines:LlamaFactory",
+        "axolotl": "synth.ext.exporters.chat_lines:Axolotl",
         "verl": "synth.ext.exporters.verl:Verl",
         "verl-sft": "synth.ext.exporters.verl:VerlSft",
-        "nemo-gym": "synth.ext.exporters.nemo_gym:NemoGym",
+        "nemo-gym": "synth.ext.exporters.prompts:NemoGym",
         "tokens": "synth.ext.exporters.tokens:Tokens",
         "hermes": "synth.ext.exporters.verl:Hermes",
     },

@@ -18,8 +18,7 @@ from envs.world.loader import World, load_world
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.errors import TaskError
-from synth.ext.text2sql.attached_questions import QuestionOptions, QuestionSource
-from synth.ext.text2sql.bird import write_bird_world
+from synth.ext.text2sql.sources import QuestionOptions, QuestionSource, write_bird_world
 from tests.drawn.databases import databases, make_sqlite
 from tests.drawn.questions import as_json, question_sets, tables_of
 from tests.drawn.running import drawn, sentence

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from synth.core.dataset.reader import Dataset
-from synth.ext.exporters import ExportReport
+from synth.ext.exporters.exporting import ExportReport
 from synth.ext.exporters.exporting import export as write
 from synth.plugins import EXPORTERS
 from tests.e2e.run_with_mistakes import play_with_mistakes

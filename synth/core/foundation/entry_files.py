@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import strict_json
 from synth.errors import OperatorError
 
 SEPARATED = {".csv": ",", ".tsv": "\t"}
@@ -69,12 +70,7 @@ def _lines(
 
 def _parsed(text: str, lenient: bool = False) -> Any:
     """The value of a JSON text. Raises :class:`ValueError`, for NaN too unless ``lenient``."""
-
-    def constant(name: str) -> None:
-        if not lenient:
-            raise ValueError(f"{name} is not a JSON value")
-
     try:
-        return json.loads(text, parse_constant=constant)
+        return json.loads(text, parse_constant=lambda _: None) if lenient else strict_json(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

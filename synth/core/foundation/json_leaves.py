@@ -15,6 +15,15 @@ def parsed(text: Any) -> Any:
         return text
 
 
+def strict_json(text: str | bytes) -> Any:
+    """Parse JSON without Python's extras: NaN and infinities raise ValueError."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not a JSON value")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 def leaves(value: Any) -> Iterator[Any]:
     """The scalars in a JSON value, and the keys of its objects, in order.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 import time
@@ -106,15 +105,13 @@ def check_list(
     Raises :class:`~synth.errors.OperatorError` for a file that cannot be read.
     """
     order = [entry.id for entry in read_entries(settings.path, "--tasks-file")]
-    report = ListReport(
-        str(settings.path), hashlib.sha256(settings.path.read_bytes()).hexdigest(), settings.family
-    )
+    report = ListReport(str(settings.path), settings.sha256, settings.family)
     opened: list[ListTasks] = []
 
     def open_tasks(
         world: World, template: Template, families: Sequence[str] | None, universe: int
     ) -> ListTasks:
-        opened.append(list_tasks(settings, world, template, families, universe, report.sha256))
+        opened.append(list_tasks(settings, world, template, families, universe))
         return opened[0]
 
     with closing(FamilyChecker(folder, options, open_tasks)) as checker:

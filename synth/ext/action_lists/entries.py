@@ -18,7 +18,6 @@ Either may have ``initial_state.initialization_actions``, calls that set the wor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from synth.core.foundation.entry_files import raw_entries
+from synth.core.foundation.json_leaves import strict_json
 from synth.errors import OperatorError
 
 FORMS = (
@@ -268,12 +268,8 @@ def _call(raw: Any, where: str) -> ExpectedCall:
         arguments = {}
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments, parse_constant=_refused)
+            arguments = strict_json(arguments)
         except (ValueError, RecursionError) as error:
             raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
     given = dict(_object(arguments, f"{where}.arguments"))
     return ExpectedCall(name, given, requestor == "user")
-
-
-def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is not a JSON value")

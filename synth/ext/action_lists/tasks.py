@@ -1,22 +1,24 @@
-"""The tasks of a list in a world: each entry is made into a task and proved; what fails is left
-out with its reason.
+"""The task source ``actions``: a list of scenarios with expected calls, asked of any world that has
+such tools. Each entry is made into a task and proved; what fails is left out with its reason.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from envs.errors import EnvsError
 from envs.sandboxes.base import Template
 from envs.types import Pins
 from envs.world.loader import World
-from synth.core.foundation.hashing import canonical
+from synth.core.foundation.hashing import canonical, digest
 from synth.core.rewards.process_gates import ReadBefore, tool_of
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.pools import PublishedFamily, TaskInstance
@@ -43,6 +45,7 @@ from synth.ext.action_lists.entries import (
 from synth.ext.action_lists.gold import GoldMaker, MadeGold, later_calls, topic_words
 from synth.ext.action_lists.script import IDENTITY, WISHES, Script, script_of
 from synth.ext.action_lists.wording import wants_consent
+from synth.source import TaskSource
 from synth.task import Task
 
 _IDENTITY_WORDS = (
@@ -248,6 +251,11 @@ class ListSettings:
     consent: str
     family: str
 
+    @property
+    def sha256(self) -> str:
+        """The digest of the file."""
+        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+
     @classmethod
     def of(cls, path: str, consent: str) -> ListSettings:
         """The settings for a path; the family is named after the file."""
@@ -293,7 +301,6 @@ def list_tasks(
     template: Template,
     families: Sequence[str] | None,
     universe: int,
-    identity: str,
 ) -> ListTasks:
     """Make and prove the tasks of a list.
 
@@ -304,6 +311,7 @@ def list_tasks(
     inferred: dict[str, Collection[tuple[str, object]]] = {}
     useless: dict[str, Sequence[str]] = {}
     entries = _distinct(read_entries(settings.path), refused)
+    identity = digest(settings.sha256, settings.consent)
     rules = _rules(world, template, universe)
 
     def pool(listed: Sequence[TaskInstance], names: Sequence[str] | None = None) -> ListTasks:
@@ -425,3 +433,39 @@ async def _fault(
     pure = {tool.name for tool in world.tools if tool.pure}
     ungrounded = ungrounded_arguments(proved, gold, pure, inferred)
     return "; ".join(message for _, message in ungrounded)
+
+
+@dataclass(frozen=True)
+class ActionListOptions:
+    """``path`` is the file of the list. ``consent`` says which writes wait for the user's yes:
+    ``auto`` (where the world's policy or the scenario asks for it), ``always`` or ``never``.
+    """
+
+    path: str
+    consent: Literal["auto", "always", "never"] = "auto"
+
+
+class ActionListSource(TaskSource):
+    """The tasks of one list are one family, named after the file."""
+
+    Options = ActionListOptions
+    path_is = "the file of the list, as in tasks.path=tasks.json"
+
+    def __init__(self, options: ActionListOptions) -> None:
+        super().__init__(options)
+        self._settings = ListSettings.of(options.path, options.consent)
+
+    def open(
+        self,
+        world: World,
+        template: Template,
+        families: Sequence[str] | None = None,
+        universe: int = 0,
+    ) -> ListTasks:
+        settings = self._settings
+        tasks = list_tasks(settings, world, template, families, universe)
+        if not tasks.families or not tasks.capacity(settings.family):
+            first = f"; the first: {tasks.refused[0]}" if tasks.refused else ""
+            message = f"no task of the list proves itself in {world.name}{first}"
+            raise TaskError(message, str(settings.path), family=settings.family)
+        return tasks

@@ -11,7 +11,7 @@ import contextlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -72,18 +72,6 @@ def add_phrasings(
     return len(new)
 
 
-@dataclass(frozen=True)
-class _RephrasedWorld:
-    """A copy of a world with phrasings, in ``home``. ``source`` is the world, ``summary`` what was
-    written, for the manifest.
-    """
-
-    source: Path
-    folder: Path
-    home: Scratch
-    summary: Mapping[str, object]
-
-
 class Rephrase(RunHook):
     """Has a model write other words for the users, before the run is planned again."""
 
@@ -102,10 +90,10 @@ class Rephrase(RunHook):
         spec = run.spec
         if spec.recording is not None:
             return run
-        found = _rephrase_world(spec, self.options, directory, console)
+        home, folder, summary = _rephrase_world(spec, self.options, directory, console)
         with Waiting(f"planning the tasks of {spec.world_folder}", console):
-            again = prepare(from_dict(spec.record), found.folder)
-        return replace(again, home=found.home, rephrased=found.summary)
+            again = prepare(from_dict(spec.record), folder)
+        return replace(again, home=home, rephrased=summary)
 
     def keeps(self, directory: Path) -> bool:
         return bool(_paid_answers(directory))
@@ -132,8 +120,9 @@ def _writer(spec: RunSpec, settings: RephraseConfig) -> EndpointConfig:
 
 def _rephrase_world(
     spec: RunSpec, settings: RephraseConfig, directory: Path, console: Console
-) -> _RephrasedWorld:
+) -> tuple[Scratch, Path, Mapping[str, object]]:
     """Have phrasings written for a run in a new directory, or in one where that was stopped.
+    Returns a home, the copy of the world with the phrasings in it, and what was written.
 
     Raises :class:`OperatorError` if the budget does not suffice, the endpoint cannot be asked, or
     the directory holds anything else; and the errors of worlds and tasks.
@@ -146,9 +135,9 @@ def _rephrase_world(
     try:
         write_whole(directory / CONFIG_FILE, spec.text)
         remember([config_part(spec.text)])
-        source = find_world(spec.env.place)
         home = Scratch("rephrased")
-        folder = unpack_world(pack_world(source), home.path / spec.world_folder)
+        packed = pack_world(find_world(spec.env.place))
+        folder = unpack_world(packed, home.path / spec.world_folder)
         file = _journal_file(writer, spec.seed, directory)
         with closing(AskingJournal(file, JudgedAnswer)) as journal:
             model = build_model(model_setup(writer, settings.model or AGENT)[0])
@@ -167,7 +156,7 @@ def _rephrase_world(
     summary = _summary(writer.name, outcomes, spent)
     for line in _lines(summary, outcomes):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-    return _RephrasedWorld(source, folder, home, summary)
+    return home, folder, summary
 
 
 def _leave_nothing(files: RunFiles) -> None:

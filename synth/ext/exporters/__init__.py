@@ -1,6 +1,6 @@
 """Exporters: a dataset in the form that one trainer or service reads.
 
-The shipped ones are rows of :data:`synth.plugins.EXPORTERS`, one file each. Another distribution
+The shipped ones are rows of :data:`synth.plugins.EXPORTERS`. Another distribution
 adds its own by an entry point of the group ``synth.exporters``; any exporter can be named
 ``package.module:attribute``.
 """
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from synth.errors import OperatorError
 from synth.ext.exporters.base import Example, Exporter, Row
-from synth.ext.exporters.job import ExportReport, export
 from synth.plugins import EXPORTERS, PluginError
 
-__all__ = ["Example", "ExportReport", "Exporter", "Row", "export", "find_exporter"]
+__all__ = ["Example", "Exporter", "Row", "find_exporter"]
 
 
 def find_exporter(name: str) -> type[Exporter]:

@@ -3,17 +3,17 @@
 One object serves one export: it turns the rows of the dataset into examples
 (:meth:`Exporter.rows`), accounts for each row, and writes the examples
 (:meth:`Exporter.write`). The selection of rows, the place of the file and its appearance as a whole
-or not at all are the business of :mod:`synth.ext.exporters.job`.
+or not at all are the business of :mod:`synth.ext.exporters.exporting`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from envs.ledger import Ledger
 from envs.plugins import Contract
@@ -21,6 +21,9 @@ from synth.ext.exporters.files import Columns, write_jsonl, write_parquet
 from synth.ext.exporters.lengths import Lengths
 from synth.ext.exporters.rendering.presets import Preset
 from synth.ext.exporters.row_policy import REASONING, Calls, Ids, Unit
+
+if TYPE_CHECKING:
+    from synth.ext.exporters.rendering.gate import RenderGate
 
 Row = Mapping[str, Any]
 """A row of the dataset, JSON columns decoded, with at least the exporter's ``columns``, its
@@ -43,24 +46,6 @@ MinReward = float | Literal["success"] | None
 """The rows that are exported: those with at least that reward, successes, or (None) all scored
 ones. A success passes every gate; a world's weighted scores may put its reward below 1.
 """
-
-
-class ConversationGate(Protocol):
-    """A check of conversations by a chat template, before they are exported."""
-
-    name: str
-
-    def reason(self, messages: Sequence[Message], tools: Sequence[Any]) -> str:
-        """Return the reason why a conversation is refused; empty if it is exported."""
-        ...
-
-    def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
-        """Return the positions of messages whose reasoning the template does not render."""
-        ...
-
-    def loses_descriptions(self, messages: Sequence[Message], tools: Sequence[Any]) -> bool:
-        """Tell whether the template renders a tool without its description."""
-        ...
 
 
 class Exporter(Contract, ABC):
@@ -116,7 +101,7 @@ class Exporter(Contract, ABC):
     """The chat template of this export, if the operator names one."""
     tokenizer: str | None = None
     """The model's ``tokenizer.json``, if the operator names one."""
-    gate: ConversationGate | None = None
+    gate: RenderGate | None = None
     """The check of this export by its chat template."""
     task_sizes: Mapping[str, int] | None = None
     """Number of rows of each task in the stream, less those refused by the template so far; None if

@@ -5,10 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from synth.core.dataset.store.wire import json_text
 from synth.errors import OperatorError
+
+if TYPE_CHECKING:
+    from synth.ext.exporters.rendering.masks import TokenCount
 
 BOUNDS = (1_024, 2_048, 8_192)
 """Usual limits of trainers, in tokens."""
@@ -19,21 +22,13 @@ CHARACTERS = 4
 Long = Literal["drop", "refuse"]
 
 
-class _TokenCounter(Protocol):
-    """A model's tokenizer behind its chat template."""
-
-    def count(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> int:
-        """Return the number of tokens of a conversation."""
-        ...
-
-
 @dataclass
 class Lengths:
     """The tokens of each conversation that is exported; without a ``counter`` a guess by its
     characters. One of more than ``most`` is left out, or (``long="refuse"``) ends the export.
     """
 
-    counter: _TokenCounter | None = None
+    counter: TokenCount | None = None
     most: int | None = None
     long: Long = "drop"
     found: list[int] = field(default_factory=list[int])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from envs.ledger import Ledger
 from synth.core.dataset.reader import Dataset
@@ -15,21 +14,13 @@ from synth.errors import OperatorError
 from synth.ext.exporters.base import MinReward, Row
 from synth.ext.exporters.row_policy import one_of
 
+if TYPE_CHECKING:
+    from synth.ext.hub.contamination import BenchmarkCheck
+
 FAILED = "no success: a gate failed"
 
 Errors = Literal["keep", "drop"]
 """Rows with a failed call or a turn that must not be trained on are exported, or left out."""
-
-
-class RowCheck(Protocol):
-    """A check of rows by some of their columns."""
-
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-
-    def reason(self, row: Row) -> str:
-        """Return why a row is left out; empty if it is exported."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +38,7 @@ class RowChoice:
     split: str = "train"
     best: int | None = None
     errors: Errors = "keep"
-    against: RowCheck | None = None
+    against: BenchmarkCheck | None = None
 
     def __post_init__(self) -> None:
         one_of("errors", self.errors, get_args(Errors))
@@ -86,63 +77,49 @@ class RowChoice:
 
 
 class Selection:
-    """Rows that pass to the exporter. Iterate :meth:`rows` once."""
+    """Rows that pass to the exporter: ``matched`` meet the condition; of each task
+    ``task_sizes`` are exported.
+    """
 
-    def __init__(self, dataset: Dataset, choice: RowChoice, account: Ledger) -> None:
-        """The rows are entered into ``account``, the export's."""
-        self._dataset = dataset
-        self._choice = choice
-        self._ids: set[str] | None = None
-        if choice.where is not None:
-            matching = dataset.query(choice.where, ["trajectory_id"]).to_pylist()
-            self._ids = {row["trajectory_id"] for row in matching}
-        self.matched = 0
-        self._account = account
+    def __init__(self, dataset: Dataset, choice: RowChoice) -> None:
+        self._dataset, self._choice = dataset, choice
+        ids = None if choice.where is None else dataset.ids(choice.where)
+        self._reasons: dict[int, str] = {}
+        tasks = defaultdict[str, list[tuple[float, int, int]]](list)
+        for position, row in enumerate(dataset.rows(list(choice.columns))):
+            if ids is None or row["trajectory_id"] in ids:
+                self._reasons[position] = reason = choice.reason(row)
+                if not reason:
+                    rank = (-row["reward"], row.get("num_turns", 0), position)
+                    tasks[row["task_id"]].append(rank)
+        self.matched = len(self._reasons)
+        self.task_sizes: Mapping[str, int] = {
+            task: len(self._best(ranks)) for task, ranks in tasks.items()
+        }
 
-    def rows(self, columns: tuple[str, ...]) -> Iterator[Row]:
-        """Yield the rows to export, with these columns at least, and account for the others."""
-        choice = self._choice
-        best = self._best()
-        wanted = list(dict.fromkeys((*choice.columns, *columns)))
-        for position, row in self._matching(wanted):
-            self.matched += 1
-            self._account.found("row")
-            reason = choice.reason(row)
-            if not reason and best is not None and position not in best:
-                reason = f"not among the best {choice.best} of its task"
+    def _best(self, ranks: list[tuple[float, int, int]]) -> list[tuple[float, int, int]]:
+        """Take the best rows of a task; the others get their reason."""
+        best = self._choice.best
+        if best is None:
+            return ranks
+        ranks.sort()
+        for *_, position in ranks[best:]:
+            self._reasons[position] = f"not among the best {best} of its task"
+        return ranks[:best]
+
+    def rows(self, columns: tuple[str, ...], account: Ledger) -> Iterator[Row]:
+        """Yield the rows to export, with these columns at least; each row that matches is entered
+        into ``account``.
+        """
+        wanted = list(dict.fromkeys((*self._choice.columns, *columns)))
+        for position, row in enumerate(self._dataset.rows(wanted)):
+            if (reason := self._reasons.get(position)) is None:
+                continue
+            account.found("row")
             if reason:
-                self._account.leave_out("row", row["trajectory_id"], reason)
+                account.leave_out("row", row["trajectory_id"], reason)
             else:
                 yield {**row, "row_number": position}
-
-    def task_sizes(self) -> Mapping[str, int]:
-        """Return the number of rows to export of each task."""
-        best = self._best()
-        return Counter(
-            row["task_id"]
-            for position, row in self._matching(list(self._choice.columns))
-            if not self._choice.reason(row) and (best is None or position in best)
-        )
-
-    def _matching(self, columns: list[str]) -> Iterator[tuple[int, Row]]:
-        for position, row in enumerate(self._dataset.rows(columns)):
-            if self._ids is None or row["trajectory_id"] in self._ids:
-                yield position, row
-
-    def _best(self) -> set[int] | None:
-        """Return the positions of the best rows of each task; None if all are taken."""
-        if self._choice.best is None:
-            return None
-        tasks: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
-        for position, row in self._matching(list(self._choice.columns)):
-            if not self._choice.reason(row):
-                rank = (-row["reward"], row["num_turns"], position)
-                tasks[row["task_id"]].append(rank)
-        return {
-            position
-            for ranks in tasks.values()
-            for _, _, position in heapq.nsmallest(self._choice.best, ranks)
-        }
 
 
 def _is_number(value: object) -> bool:

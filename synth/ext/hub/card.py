@@ -15,7 +15,13 @@ from rich.console import Console
 from synth.coordinator import RunReport
 from synth.core.config.rules import AGENT
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.card import columns_table, splits_and_configs, table, variety_section
+from synth.core.dataset.store.card import (
+    columns_table,
+    splits_and_configs,
+    table,
+    use_section,
+    variety_section,
+)
 from synth.core.foundation.perturbations import USUAL_RATE
 from synth.core.report.rates import histogram_of, wilson
 from synth.core.screen import Screen
@@ -32,6 +38,7 @@ CARD_ROWS = 5_000
 """Rows up to which a run writes its whole card when it ends; that reads every row."""
 
 _FENCE = "~~~~~~"
+_INSTALL = "pip install 'synth-worlds[hf]'"
 
 
 def card_files(facts: RunFacts, declared: Licences, repo: str | None = None) -> dict[str, str]:
@@ -49,7 +56,7 @@ def card_files(facts: RunFacts, declared: Licences, repo: str | None = None) -> 
         _teacher(facts),
         _limits(facts),
         ["## Contamination", "", *(f"- {line}" for line in facts.overlap.lines()), ""],
-        _use(facts, repo),
+        _use(repo),
         _citation(facts, repo),
         ["## Columns", "", *columns_table()],
     )
@@ -278,34 +285,10 @@ def _limits(facts: RunFacts) -> list[str]:
     return ["## Known limits", "", *(f"- {line}" for line in lines), ""]
 
 
-def _use(facts: RunFacts, repo: str | None) -> list[str]:
-    name = repo or "path/to/this/directory"
-    pull = [f"synth pull {repo} out/pulled"] if repo else []
-    here = "out/pulled" if repo else "."
-    return [
-        "## How to load, inspect and replay it",
-        "",
-        "```python",
-        "from datasets import load_dataset",
-        "",
-        f'dataset = load_dataset("{name}")  # datasets 5.0 or newer',
-        "```",
-        "",
-        "```sh",
-        "pip install 'synth-worlds[hf]'",
-        *pull,
-        f"synth inspect {here}",
-        f"synth replay {here}    # repeats every tool call on fresh databases and compares",
-        "```",
-        "",
-        (
-            "`messages` and `tools` are Python objects in `datasets`, strings in pandas, and JSON"
-            " in DuckDB. The resolved config is in `config.yaml`, the world in `world/`, the tasks"
-            " with their reference solutions in `tasks.parquet`: **keep `tasks.parquet` out of"
-            " training data** if you evaluate on these tasks."
-        ),
-        "",
-    ]
+def _use(repo: str | None) -> list[str]:
+    if repo is None:
+        return use_section("path/to/this/directory", [_INSTALL])
+    return use_section(repo, [_INSTALL, f"synth pull {repo} out/pulled"], "out/pulled")
 
 
 def _citation(facts: RunFacts, repo: str | None) -> list[str]:

@@ -9,14 +9,13 @@ texts that are the same. Case and punctuation do not count.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from synth.core.dataset.texts import parquet_rows
-from synth.core.foundation.json_leaves import named_values
+from synth.core.foundation.json_leaves import named_values, parsed
 from synth.core.foundation.near_duplicates import (
     NearDuplicates,
     number_of,
@@ -74,8 +73,8 @@ def _strings_of(file: Path) -> Iterator[str]:
         return
     if file.suffix.lower() == ".json":
         # Some benchmarks call JSON Lines .json: what is no document is read line by line.
-        value = _json(file.read_text("utf-8-sig"))
-        if value is not None:
+        value = parsed(file.read_text("utf-8-sig"))
+        if not isinstance(value, str):
             yield from _texts_in(value)
             return
     with file.open(encoding="utf-8-sig") as lines:
@@ -86,19 +85,9 @@ def _strings_of(file: Path) -> Iterator[str]:
 def _texts_in(value: object) -> Iterator[str]:
     """The strings in a value; of a string that is a JSON object or array, the strings in that."""
     for _, leaf in named_values(value):
-        inner = _json(leaf) if isinstance(leaf, str) and leaf[:1] in {"{", "["} else None
-        if inner is not None:
-            yield from _texts_in(inner)
-        elif isinstance(leaf, str):
-            yield leaf
-
-
-def _json(text: str) -> object:
-    """The value of a JSON text; None for anything else."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+        if isinstance(leaf, str):
+            inner = parsed(leaf) if leaf[:1] in {"{", "["} else leaf
+            yield from [leaf] if isinstance(inner, str) else _texts_in(inner)
 
 
 WORDS = 13

@@ -23,8 +23,7 @@ from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError
-from synth.ext.hub.pull import snapshot
-from synth.ext.hub.push import push_files
+from synth.ext.hub.repository import push_files, snapshot
 
 CARD, OWN_README = "README.md", "WORLD.md"
 """The card takes the place of the world's README, which travels beside it."""

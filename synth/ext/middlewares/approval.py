@@ -14,7 +14,6 @@ import asyncio
 import inspect
 import json
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -55,22 +54,18 @@ class Request:
     risk: Risk
     messages: Sequence[Message]
     spent: Callable[[Completion], None] = field(default=lambda _: None, repr=False, compare=False)
+    call_id: str = ""
 
 
-class Decider(ABC):
-    """The party that approves or denies calls."""
+class Decider:
+    """The party that approves or denies calls; this one is nobody, who approves none."""
 
-    @abstractmethod
     async def decide(self, request: Request) -> str | None:
         """Return None to approve a call, or the reason for denying it."""
+        return NOBODY
 
     async def aclose(self) -> None:
         return
-
-
-class Nobody(Decider):
-    async def decide(self, request: Request) -> str | None:
-        return NOBODY
 
 
 class Callback(Decider):
@@ -130,6 +125,8 @@ _NO_TASK: Final = Task(id="approval", family="approval", env="", prompt="", gold
 class ApprovalMiddleware(AgentMiddleware):
     """Decides on the calls of one rollout."""
 
+    name = "approval"
+
     def __init__(self, options: ApprovalConfig, decider: Decider) -> None:
         self._options, self._decider = options, decider
 
@@ -155,7 +152,7 @@ class ApprovalMiddleware(AgentMiddleware):
             )
 
         why = await self._ask(
-            Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent)
+            Request(call.name, arguments, info.risk, tuple(agent.memory.messages), spent, call.id)
         )
         return None if why is None else _denied(why)
 
@@ -216,7 +213,7 @@ def _decider(options: ApprovalConfig, home: MiddlewareHome) -> Decider:
             return Callback(resolve(options.callback))
         except PluginError as error:
             raise OperatorError(f"agent.approval.callback: {error}") from None
-    return Nobody() if home.asked is None else ApproverModel(home.asked, options.policy)
+    return Decider() if home.asked is None else ApproverModel(home.asked, options.policy)
 
 
 @extension(ApprovalConfig)

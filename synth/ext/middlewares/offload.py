@@ -1,5 +1,5 @@
-"""``offload``: stores results that are too long; the model gets a preview and two tools to read and
-search the rest.
+"""``offload``: puts results aside that are too long; the model gets a preview, and two tools
+to read and search the rest.
 
 ``messages`` holds the preview, ``events`` the whole result. The two tools are answered here and not
 by the environment, so that verification does not change.
@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, cast
 
 import re2
@@ -21,79 +20,14 @@ from envs.types import ErrorCategory, ToolResult
 from synth.core.agent.state import AgentState
 from synth.core.models.recap import GREP, READ, Kept, piece, preview
 from synth.ext.middlewares import OffloadConfig
-from synth.middleware import AgentMiddleware, AgentTool, MiddlewareHome, MiddlewareMaker, ToolAnswer
+from synth.middleware import (
+    AgentMiddleware,
+    AgentTool,
+    MiddlewareHome,
+    MiddlewareInstance,
+    ToolAnswer,
+)
 from synth.plugins import extension
-
-MEMORY_BYTES = 64 * 1024 * 1024
-"""Bytes that a worker's store holds in memory; a text that does not fit goes to a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A text in memory, or the file that holds it."""
-
-    bytes: int
-    text: str | Path
-
-
-class ToolOutputStore:
-    """Store of one worker, shared by its rollouts; each sees its own outputs only. Not thread-safe.
-
-    An output's id is a number within its rollout and never part of a path. Files are created in
-    ``folder`` when they are first needed.
-    """
-
-    def __init__(self, folder: Path, memory_bytes: int = MEMORY_BYTES) -> None:
-        self._folder = folder
-        self._room = memory_bytes
-        self._rollouts: dict[str, dict[str, _Entry]] = {}
-        self._files = 0
-
-    def put(self, rollout_id: str, text: str) -> Kept:
-        """Keep a call's result until its rollout ends. Raises OSError if a file is needed and
-        cannot be written.
-        """
-        own = self._rollouts.setdefault(rollout_id, {})
-        kept = Kept(f"output_{len(own)}", len(text))
-        data = text.encode("utf-8", "surrogatepass")
-        if len(data) <= self._room:
-            own[kept.output_id] = _Entry(len(data), text)
-            self._room -= len(data)
-        else:
-            own[kept.output_id] = _Entry(0, self._written(data))
-        return kept
-
-    def get(self, rollout_id: str, output_id: str) -> str | None:
-        """Return the whole text; None if this rollout has no such output."""
-        entry = self._rollouts.get(rollout_id, {}).get(output_id)
-        text = None if entry is None else entry.text
-        return (
-            text.read_bytes().decode("utf-8", "surrogatepass") if isinstance(text, Path) else text
-        )
-
-    def ids(self, rollout_id: str) -> list[str]:
-        """Return the ids of this rollout's outputs, in order."""
-        return list(self._rollouts.get(rollout_id, {}))
-
-    def drop(self, rollout_id: str) -> None:
-        """Delete all outputs of a rollout, its files included."""
-        for entry in self._rollouts.pop(rollout_id, {}).values():
-            self._room += entry.bytes
-            if isinstance(entry.text, Path):
-                entry.text.unlink(missing_ok=True)
-
-    def close(self) -> None:
-        """Delete everything. Safe to call twice."""
-        for rollout_id in list(self._rollouts):
-            self.drop(rollout_id)
-
-    def _written(self, data: bytes) -> Path:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._files += 1
-        file = self._folder / f"{self._files}.txt"
-        file.write_bytes(data)
-        return file
-
 
 MAX_PATTERN = 300
 """Maximum length of a pattern, in characters."""
@@ -172,19 +106,15 @@ _OFFSET: Final = {
 
 
 class ToolResultOffloadMiddleware(AgentMiddleware):
-    """One rollout's long results. They are dropped when it ends; the record has them in
-    ``events``.
-    """
+    """One rollout's long results, which the rollout's record holds too, by their ids."""
 
     name = "offload"
 
-    def __init__(self, options: OffloadConfig, store: ToolOutputStore) -> None:
+    def __init__(self, options: OffloadConfig) -> None:
         self._options = options
-        self._store = store
-        self._rollout = ""
+        self._outputs: dict[str, str] = {}
 
     def on_register(self, agent: AgentState) -> Sequence[AgentTool]:
-        self._rollout = agent.rollout_id
         most = self._options.read_chars
         length = {
             "type": "integer",
@@ -237,7 +167,8 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             or len(text) <= options.max_chars
         ):
             return answered
-        kept = self._store.put(agent.rollout_id, text)
+        kept = Kept(f"output_{len(self._outputs)}", len(text))
+        self._outputs[kept.output_id] = text
         shown = preview(
             kept,
             text,
@@ -249,11 +180,8 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             answered, content=shown, notes={**answered.notes, "offloaded": kept.output_id}
         )
 
-    async def agent_finish(self, agent: AgentState) -> None:
-        self._store.drop(agent.rollout_id)
-
     async def _read(self, arguments: dict[str, Any]) -> ToolResult:
-        text = self._store.get(self._rollout, arguments["output_id"])
+        text = self._outputs.get(arguments["output_id"])
         if text is None:
             return self._unknown(arguments["output_id"])
         offset = arguments.get("offset", 0)
@@ -267,7 +195,7 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
         )
 
     async def _grep(self, arguments: dict[str, Any]) -> ToolResult:
-        text = self._store.get(self._rollout, arguments["output_id"])
+        text = self._outputs.get(arguments["output_id"])
         if text is None:
             return self._unknown(arguments["output_id"])
         most = min(arguments.get("max_matches", _SHOWN_MATCHES), _MAX_MATCHES)
@@ -298,7 +226,7 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
         return f"[{output_id}: {len(found)} found{more}]\n" + "\n".join(lines)
 
     def _unknown(self, output_id: str) -> ToolResult:
-        own = ", ".join(self._store.ids(self._rollout)) or "none so far"
+        own = ", ".join(self._outputs) or "none so far"
         return _refused(f"Unknown result {output_id[:80]!r}; known are {own}.")
 
 
@@ -327,21 +255,7 @@ def _rows(output: object) -> str:
     return ", ".join(f"{count} {json.dumps(key)[1:-1][:40]}" for key, count in lists[:5])
 
 
-class _Maker(MiddlewareMaker):
-    """Maker that owns the worker's store."""
-
-    def __init__(self, options: OffloadConfig, home: MiddlewareHome) -> None:
-        self._options = options
-        self._store = ToolOutputStore(home.scratch / "outputs")
-
-    def start(self) -> ToolResultOffloadMiddleware:
-        return ToolResultOffloadMiddleware(self._options, self._store)
-
-    async def aclose(self) -> None:
-        self._store.close()
-
-
 @extension(OffloadConfig)
-def make(options: OffloadConfig, home: MiddlewareHome) -> MiddlewareMaker:
+def make(options: OffloadConfig, home: MiddlewareHome) -> MiddlewareInstance:
     """Build the middleware that ``offload`` names."""
-    return _Maker(options, home)
+    return MiddlewareInstance(lambda: ToolResultOffloadMiddleware(options))

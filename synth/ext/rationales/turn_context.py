@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
-from synth.core.foundation.json_leaves import leaves
+from synth.core.foundation.json_leaves import leaves, parsed
 from synth.core.language.values import MEASURES, StatedValue, same_day, values_in
 from synth.core.language.wording import fold, stem, texts, tokens
 from synth.core.rewards.reply.acts import ActClaims
@@ -277,13 +277,8 @@ def _lengths(data: Any) -> Iterator[int]:
 
 def _data(message: Message) -> Any:
     """The JSON of a tool's result; the text of any other message."""
-    content: str = message["content"]
-    if message["role"] != "tool":
-        return [content]
-    try:
-        return json.loads(content)
-    except ValueError:
-        return [content]
+    data = parsed(message["content"]) if message["role"] == "tool" else message["content"]
+    return [data] if isinstance(data, str) else data
 
 
 def _words(text: str) -> list[str]:

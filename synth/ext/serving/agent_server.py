@@ -11,8 +11,6 @@ With ``questions``, ``POST /api/questions`` answers a question of one's own by s
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import logging
 from collections.abc import AsyncGenerator
@@ -31,7 +29,7 @@ from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.openai_server import endpoint
 from synth.ext.serving.questions.asking import QuestionAnswer, Questions
-from synth.ext.view.page import asset
+from synth.ext.view.page import asset, csp_digest
 from synth.user import UserTurn
 
 HOST = "127.0.0.1"
@@ -161,7 +159,7 @@ class _AgentServer:
         text = _text(body, "text")
         if not text and not marks["ends"]:
             raise SessionError("bad_request", "text is what the user says; or ends is true")
-        session.person.answer(UserTurn(text=text, **marks))
+        session.person.give(UserTurn(text=text, **marks))
         return json_response(200, {"text": text, **marks})
 
     async def _close(self, request: web.Request) -> web.Response:
@@ -188,15 +186,11 @@ def _asset(name: str) -> str:
     return (files("synth.ext.serving") / "assets" / name).read_text("utf-8")
 
 
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 _SCRIPT = f'"use strict";\n{asset("json.js")}{_asset("agent.js")}'
 _STYLE = _asset("agent.css")
 
 _POLICY = (
-    f"default-src 'none'; script-src {_digest(_SCRIPT)}; style-src {_digest(_STYLE)};"
+    f"default-src 'none'; script-src {csp_digest(_SCRIPT)}; style-src {csp_digest(_STYLE)};"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """The content security policy, sent as a header."""

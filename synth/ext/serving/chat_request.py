@@ -16,6 +16,8 @@ import jsonschema
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from synth.core.foundation.json_leaves import strict_json
+
 _PASSED_ON = frozenset(
     {
         "logprobs",
@@ -51,15 +53,6 @@ class BadRequestError(Exception):
 
     def __str__(self) -> str:
         return self.message
-
-
-def strict_json(text: str | bytes) -> object:
-    """Parse JSON without Python's extras: NaN and infinities raise ValueError."""
-
-    def refuse(constant: str) -> object:
-        raise ValueError(f"{constant} is not a JSON value")
-
-    return json.loads(text, parse_constant=refuse)
 
 
 def _arguments(text: str) -> str:

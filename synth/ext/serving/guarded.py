@@ -12,9 +12,9 @@ from typing import Any, Final, cast
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from synth.core.foundation.json_leaves import strict_json
 from synth.core.foundation.server_token import is_token
 from synth.errors import OperatorError, SynthError
-from synth.ext.serving.chat_request import strict_json
 from synth.ext.serving.live.session import SessionError
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
@@ -125,10 +125,15 @@ async def json_body(request: web.Request) -> dict[str, Any]:
     # Another site's page can post a form without asking first, but no JSON.
     if request.content_type != "application/json":
         raise SessionError("bad_request", "the body is JSON: Content-Type: application/json")
+    return json_object(await request.read(), "the body")
+
+
+def json_object(text: str | bytes, what: str) -> dict[str, Any]:
+    """The JSON object in a text. Raises :class:`SessionError` for anything else."""
     try:
-        parsed: object = strict_json(await request.read())
+        parsed: object = strict_json(text)
     except (ValueError, RecursionError):
-        raise SessionError("bad_json", "the body is not JSON") from None
+        raise SessionError("bad_json", f"{what} is not JSON") from None
     if not isinstance(parsed, dict):
-        raise SessionError("bad_json", "the body is a JSON object")
+        raise SessionError("bad_json", f"{what} is a JSON object")
     return cast("dict[str, Any]", parsed)

@@ -1,15 +1,20 @@
 """The model that ``synth serve-model`` serves: it answers for the rollouts of a run and identifies
-each by its messages.
+each by its messages; a server keeps no state, and requests carry no job id.
 
 The scripted expert serves a plan's tasks, a replay the contents of a run's directory. No task, gold
-or record is ever sent.
+or record is ever sent. The opening messages identify the task; tasks with equal openings are
+distinguished by their tools. Samples of a task are distinguished by the request's ``seed``
+(``model.send_seed=true`` sends it). Without one, requests with the same messages are given in turn
+to the samples with the same history: each sample is then played once, in some rollout of its task,
+unless a client asks twice or stops halfway.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +23,13 @@ from typing import Any, cast
 from envs.errors import EnvsError
 from envs.world.template_cache import Templates
 from synth.config import RunConfig, flat, to_dict
-from synth.core.models.replay.records import Records
+from synth.core.config.overrides import override_lines
+from synth.core.foundation.hashing import canonical, digest
+from synth.core.models import recap as recaps
+from synth.core.models.openai.wire import canonical_message
+from synth.core.models.recap import read_request, without_recap
+from synth.core.models.replay.model import ReplayedConversation
+from synth.core.models.replay.records import Key, Records
 from synth.core.models.scripted.expert import ExpertConversation, ScriptedModel
 from synth.core.models.scripted.styles import ScriptedOptions, make
 from synth.core.renaming.opening import opening_of
@@ -26,19 +37,134 @@ from synth.core.runner.run_files import load_config
 from synth.core.runner.setup import model_identity
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import DatasetError, ModelRefusedRequest, OperatorError, TaskError
-from synth.ext.serving.recorded_rollouts import (
-    KnownRollout,
-    RecordedRolloutIndex,
-    RecordedVoice,
-    turn_of,
-)
-from synth.model import Completion
+from synth.model import Completion, wire_seed
 from synth.plan import job
 from synth.prepare import PreparedRun, prepare
 from synth.task import Message, Task
 
-_WORD = re.compile(r"[A-Za-z_/][\w./:@-]*")
-_NOT_TEXT = frozenset({"null", "true", "false", "yes", "no", "on", "off", "nan", "inf"})
+
+class KnownRollout(ABC):
+    """One known rollout: its opening messages, its job's seed, and its answers."""
+
+    opening: Sequence[Message]
+    seed: int
+
+    @abstractmethod
+    async def tools(self) -> Sequence[object]:
+        """Return the tools that its model is offered."""
+
+    @abstractmethod
+    async def said(self, messages: Sequence[Message]) -> bool:
+        """Tell whether the assistant's turns among these messages are its own."""
+
+    @abstractmethod
+    async def answer(self, messages: Sequence[Message]) -> Completion:
+        """Return its next completion. Raises :class:`~synth.errors.ModelError` if it has none for
+        these messages.
+        """
+
+
+class RecordedRolloutIndex:
+    """Handler for :func:`synth.ext.serving.openai_server.serve` that answers for all the rollouts
+    it is given.
+
+    A conversation whose first turns are left out is identified by its opening, a request for a
+    summary by the user's request.
+    """
+
+    def __init__(self, voices: Iterable[KnownRollout]) -> None:
+        self._by_opening: dict[str, list[KnownRollout]] = {}
+        for rollout in voices:
+            for key in (_opening(rollout.opening), _asked(rollout.opening)):
+                self._by_opening.setdefault(key, []).append(rollout)
+        self._dealt: Counter[str] = Counter()
+
+    async def __call__(self, request: dict[str, Any]) -> Completion:
+        messages = [canonical_message(message) for message in request["messages"]]
+        voice = await self._choose(request, messages)
+        return await voice.answer(messages)
+
+    async def _choose(self, request: dict[str, Any], messages: Sequence[Message]) -> KnownRollout:
+        summary = read_request(messages)
+        if summary is not None:
+            messages = summary.messages
+        first = recaps.opening_of(messages)
+        opening = without_recap(messages[:first])[0]
+        known = self._by_opening.get(_opening(opening) if summary is None else _asked(opening), [])
+        if not known:
+            raise ModelRefusedRequest(
+                "no task that is served opens like this: serve the world, tasks, universes and"
+                " seed that the run plans",
+                False,
+            )
+        known = await _preferred(known, request)
+        if len(known) > 1 and first < len(messages):
+            known = [rollout for rollout in known if await rollout.said(messages)]
+        if not known:
+            raise ModelRefusedRequest(
+                "the assistant's turns in this conversation are not those of any served rollout",
+                False,
+            )
+        return known[0] if len(known) == 1 else self._deal(messages, known)
+
+    def _deal(self, messages: Sequence[Message], known: Sequence[KnownRollout]) -> KnownRollout:
+        """Choose among rollouts with the same history: each is used once in a round."""
+        key = digest(messages)
+        self._dealt[key] += 1
+        return known[(self._dealt[key] - 1) % len(known)]
+
+
+async def _preferred(
+    known: Sequence[KnownRollout], request: Mapping[str, Any]
+) -> Sequence[KnownRollout]:
+    """Keep the rollouts with the request's seed, then those with its tools, if there are any."""
+    seed = request.get("seed")
+    known = [rollout for rollout in known if wire_seed(rollout.seed) == seed] or known
+    if len(known) <= 1:
+        return known
+    offered = canonical(request.get("tools", []))
+    return [
+        rollout for rollout in known if canonical(list(await rollout.tools())) == offered
+    ] or known
+
+
+def _opening(messages: Sequence[Message]) -> str:
+    return canonical([[message["role"], message["content"]] for message in messages])
+
+
+def _asked(messages: Sequence[Message]) -> str:
+    """Return the opening without the system's part, which no request for a summary holds."""
+    return f"asked {_opening([message for message in messages if message['role'] != 'system'])}"
+
+
+def turn_of(message: Message) -> str:
+    """Return text and calls of an assistant message, without the ids of the calls."""
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    return canonical([message["content"], [[call["name"], call["arguments"]] for call in calls]])
+
+
+class RecordedVoice(KnownRollout):
+    """A rollout of a recorded run."""
+
+    def __init__(self, records: Records, key: Key, opening: Sequence[Message]) -> None:
+        self._records, self._key = records, key
+        self.opening, self.seed = opening, key[1]
+
+    async def tools(self) -> Sequence[object]:
+        return ReplayedConversation.of(self._records, self._key).record.tools
+
+    async def said(self, messages: Sequence[Message]) -> bool:
+        now = [turn_of(message) for message in messages if message["role"] == "assistant"]
+        recorded = ReplayedConversation.of(self._records, self._key).record.messages
+        was = [turn_of(message) for message in recorded if message["role"] == "assistant"]
+        recap = without_recap(messages)[1]
+        left_out = recap.turns if recap is not None else 0
+        return now == was[left_out : left_out + len(now)]
+
+    async def answer(self, messages: Sequence[Message]) -> Completion:
+        return await ReplayedConversation.of(self._records, self._key).complete(messages)
+
+
 _PLANNED = ("seed", "env.", "tasks.", "users.", "agent.", "database.")
 """Keys that a run must share with the served config: they determine tasks, and the messages that
 the model is shown.
@@ -180,38 +306,18 @@ def run_command(served: Served, url: str, api_key_env: str | None) -> list[str]:
         "model.name": served.name,
         "model.base_url": url,
         "model.api_key_env": api_key_env,
-        "model.send_seed": True,
     }
-    return [
-        "synth",
-        "run",
-        *served.overrides,
-        *(f"{key}={_value(value)}" for key, value in model.items()),
-    ]
+    own = [*override_lines(model), "model.send_seed=true"]
+    return ["synth", "run", *served.overrides, *own]
 
 
 def plan_overrides(config: Mapping[str, Any]) -> list[str]:
     """Return the overrides by which a config differs from the defaults in the shared keys."""
     usual = flat(to_dict(RunConfig()))
-    return [
-        f"{'env' if key == 'env.name' else key}={_value(value)}"
-        for key, value in flat(config).items()
-        if key.startswith(_PLANNED) and value != usual[key]
-    ]
-
-
-def _value(value: object) -> str:
-    """Return a value in the syntax of an override."""
-    if isinstance(value, str):
-        bare = _WORD.fullmatch(value) is not None and value.lower() not in _NOT_TEXT
-        return (
-            value
-            if bare
-            else "'" + re.sub(r"(\\*)'", r"\1\1\\'", re.sub(r"(\\+)$", r"\1\1", value)) + "'"
-        )
-    if isinstance(value, list):
-        return f"[{','.join(_value(item) for item in cast('list[object]', value))}]"
-    if isinstance(value, dict):
-        pairs = cast("dict[str, object]", value).items()
-        return f"{{{','.join(f'{key}:{_value(name)}' for key, name in pairs)}}}"
-    return json.dumps(value)
+    return override_lines(
+        {
+            "env" if key == "env.name" else key: value
+            for key, value in flat(config).items()
+            if key.startswith(_PLANNED) and value != usual[key]
+        }
+    )

@@ -25,10 +25,11 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from envs.types import ToolCall
+from synth.core.foundation.json_leaves import strict_json
 from synth.core.foundation.server_token import is_token
 from synth.core.models.openai.wire import encode
 from synth.errors import ContextOverflow, ModelAuthError, ModelError, ModelRefusedRequest
-from synth.ext.serving.chat_request import BadRequestError, check_request, strict_json
+from synth.ext.serving.chat_request import BadRequestError, check_request
 from synth.ext.serving.guarded import listening
 from synth.model import Completion
 

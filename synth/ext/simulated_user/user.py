@@ -39,6 +39,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from envs.types import ToolCall, ToolResult
 from synth.core.foundation.hashing import derive_seed
+from synth.core.foundation.json_leaves import parsed
 from synth.core.language.json_answers import json_object
 from synth.core.types.events import Usage
 from synth.core.types.reply import Act, ActKind
@@ -46,6 +47,7 @@ from synth.core.users.scripted.hearing import spoken
 from synth.core.users.scripted.topics import about, plain_name
 from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation
 from synth.errors import ModelError, OperatorError
+from synth.ext.simulated_user import DecidesConfig
 from synth.ext.simulated_user.briefing import (
     END,
     END_TOOL,
@@ -278,15 +280,8 @@ class _SimulatedConversation(UserConversation):
             True,
             self._has_consent,
         )
-        problems: list[Problem] = []
-        for _ in range(DRAFTS):
-            completion = await self._ask(points, problems, (), spent)
-            text, ends, problems = _read(completion, may_end=False)
-            problems = problems or self._ledger.problems(text, bounds)
-            if not problems and not ends:
-                return replace(due, text=text)
-            spent.discarded.append(_discarded(text, problems))
-        return replace(due, by_rule=True)
+        sent = await self._drafted(bounds, points, (), spent)
+        return replace(due, text=sent[0]) if isinstance(sent, tuple) else replace(due, by_rule=True)
 
     async def _decided(self, due: UserTurn, heard: str, spent: _Spent) -> UserTurn:
         """Return the model's own move, if the rules have no objection to it."""
@@ -303,25 +298,41 @@ class _SimulatedConversation(UserConversation):
         self._idle = 0 if due.told or due.consents or due.declines else self._idle + 1
         if due.ends and self._idle > PATIENCE:
             return due  # nothing was asked for turns, and the model still talks
+        sent = await self._drafted(bounds, (), TOOLS, spent, may_end=due.ends)
+        if not isinstance(sent, tuple):
+            kinds = dict.fromkeys(problem.kind for problem in sent)
+            return UserTurn(ends=True, fault="; ".join(kinds))
+        text, ends = sent
+        return UserTurn(
+            text,
+            ends,
+            () if ends else self._ledger.told_in(text, asked),
+            due.consents and not ends,
+            due.declines and not ends,
+            corrects=due.corrects and not ends,
+        )
+
+    async def _drafted(
+        self,
+        bounds: Bounds,
+        points: Sequence[str],
+        tools: Sequence[object],
+        spent: _Spent,
+        *,
+        may_end: bool = False,
+    ) -> tuple[str, bool] | list[Problem]:
+        """Return the first draft without a problem, and whether it ends the conversation, which
+        only a model with ``tools`` does; the problems of the last one if there is none.
+        """
         problems: list[Problem] = []
         for _ in range(DRAFTS):
-            completion = await self._ask((), problems, TOOLS, spent)
-            text, ends, problems = _read(completion, may_end=True)
-            problems = problems or self._objections(text, bounds, ends=ends, may_end=due.ends)
+            completion = await self._ask(points, problems, tools, spent)
+            text, ends, problems = _read(completion, may_end=bool(tools))
+            problems = problems or self._objections(text, bounds, ends=ends, may_end=may_end)
             if not problems:
-                topics = () if ends else self._ledger.told_in(text, asked)
-                return UserTurn(
-                    text,
-                    ends,
-                    topics,
-                    due.consents and not ends,
-                    due.declines and not ends,
-                    corrects=due.corrects and not ends,
-                )
+                return text, ends
             spent.discarded.append(_discarded(text, problems))
-        return UserTurn(
-            ends=True, fault="; ".join(dict.fromkeys(problem.kind for problem in problems))
-        )
+        return problems
 
     def _objections(self, text: str, bounds: Bounds, *, ends: bool, may_end: bool) -> list[Problem]:
         if not ends:
@@ -398,7 +409,7 @@ def _read(completion: Completion, *, may_end: bool) -> tuple[str, bool, list[Pro
 
 
 def _ends(call: ToolCall) -> bool:
-    return call.name == END_TOOL and _is_object(call.arguments)
+    return call.name == END_TOOL and isinstance(parsed(call.arguments or "{}"), dict)
 
 
 def _without_end(text: str) -> tuple[str, bool]:
@@ -414,22 +425,8 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-def _is_object(arguments: str) -> bool:
-    try:
-        return isinstance(json.loads(arguments or "{}"), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedOptions:
-    """Options of ``users=simulated``, from the config's users section."""
-
-    decides: Decider = "rules"
-
-
-@extension(SimulatedOptions, asks_model=True)
-def make(options: SimulatedOptions, model: Model | None = None) -> SimulatedUser:
+@extension(DecidesConfig, asks_model=True)
+def make(options: DecidesConfig, model: Model | None = None) -> SimulatedUser:
     """Build the user that ``users=simulated`` names.
 
     Raises :class:`OperatorError` if no model is described.

@@ -22,9 +22,9 @@ from synth.core.screen import Screen
 from synth.core.tasks.queries import Queries
 from synth.core.tasks.readers import ReaderContext
 from synth.core.tasks.yaml.body import WorldRules
-from synth.ext.text2sql.bird import QUESTIONS_FILE, QuestionsDocument, write_bird_world
 from synth.ext.text2sql.question_files import PublishedQuestion
 from synth.ext.text2sql.questions import QuestionReader
+from synth.ext.text2sql.sources import QUESTIONS_FILE, QuestionsDocument, write_bird_world
 
 CANNOT_JUDGE, DOUBTFUL = "cannot judge", "doubtful"
 

@@ -22,11 +22,11 @@ from synth.core.tasks.yaml.user import UserText
 from synth.core.tasks.yaml.words import NOW
 from synth.core.types.checks import CLOCK, TIE, Gate
 from synth.errors import TaskError
-from synth.ext.text2sql.bird import QuestionsDocument
 from synth.ext.text2sql.question import answering_tool, question_steps
 from synth.ext.text2sql.question_files import PublishedQuestion
 from synth.ext.text2sql.result_sets import Rules, same_rows
 from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
+from synth.ext.text2sql.sources import QuestionsDocument
 
 LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 """What a published query may take: what a run's own limits allow unless they are changed."""

@@ -67,7 +67,7 @@ def render(data: dict[str, object] | None) -> bytes:
         ).decode()
     connect = "'none'" if data is not None else "'self'"
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)};"
+        f"default-src 'none'; script-src {csp_digest(script)}; style-src {csp_digest(style)};"
         f" img-src data:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
     return (
@@ -91,6 +91,7 @@ def asset(name: str) -> str:
     return (files("synth.ext.view") / "assets" / name).read_text("utf-8")
 
 
-def _digest(text: str) -> str:
+def csp_digest(text: str) -> str:
+    """The source of a content security policy that admits this text."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -277,7 +277,7 @@ def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
 def test_a_failed_export_leaves_nothing_behind(run, tmp_path, monkeypatch):
     """An exporter that breaks half-way: no file, no temporary one."""
     (tmp_path / "breaks.py").write_text(
-        "from synth.ext.exporters.openai_jsonl import OpenAIJsonl\n"
+        "from synth.ext.exporters.chat_lines import OpenAIJsonl\n"
         "class Breaks(OpenAIJsonl):\n"
         "    def rows(self, rows):\n"
         "        yield next(super().rows(rows))\n"

@@ -19,7 +19,7 @@ from synth.core.foundation.hashing import digest
 from synth.core.tasks.families import FamilySource
 from synth.core.tasks.python import function_tasks
 from synth.errors import ConfigProblems, TaskError
-from synth.ext.text2sql.bird import BirdOptions, BirdSource
+from synth.ext.text2sql.sources import BirdOptions, BirdSource
 from synth.plugins import FAMILY_READERS, TASK_SOURCES, NoOptions
 from synth.prepare import prepare
 from synth.source import TaskPool, TaskSource

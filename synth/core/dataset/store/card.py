@@ -86,33 +86,37 @@ def _origin(manifest: Mapping[str, Any]) -> list[str]:
         how,
         "",
         *table(("digest of", ""), [(name, f"`{value}`") for name, value in digests.items()]),
-        (
-            "The resolved config is in `config.yaml`, the world in `world/`, the tasks in"
-            " `tasks.parquet`."
-        ),
-        "",
     ]
 
 
-def _use() -> list[str]:
+_WHOLE = "synth card .    # the whole card: tools, an example, plots, contamination, licences"
+
+
+def use_section(place: str, commands: Sequence[str], here: str = ".") -> list[str]:
+    """The section on loading, inspecting and replaying. ``commands`` come first, ``here`` is the
+    directory that the others are about.
+    """
     return [
-        "## How to load it",
+        "## How to load, inspect and replay it",
         "",
         "```python",
         "from datasets import load_dataset",
         "",
-        'dataset = load_dataset("path/to/this/directory")  # datasets 5.0 or newer',
+        f'dataset = load_dataset("{place}")  # datasets 5.0 or newer',
         "```",
-        "",
-        "JSON columns are Python objects in `datasets`, strings in pandas, and JSON in DuckDB.",
-        "",
-        "## How to inspect and replay it",
         "",
         "```sh",
-        "synth card .      # the whole card: tools, an example, plots, contamination, licences",
-        "synth inspect .   # counts, rewards, tools, errors, cost",
-        "synth replay .    # repeats every tool call on fresh databases and reports differences",
+        *commands,
+        f"synth inspect {here}    # counts, rewards, tools, errors, cost",
+        f"synth replay {here}    # repeats every tool call on fresh databases and compares",
         "```",
+        "",
+        (
+            "`messages` and `tools` are Python objects in `datasets`, strings in pandas, and JSON"
+            " in DuckDB. The resolved config is in `config.yaml`, the world in `world/`, the tasks"
+            " with their reference solutions in `tasks.parquet`: **keep `tasks.parquet` out of"
+            " training data** if you evaluate on these tasks."
+        ),
         "",
     ]
 
@@ -149,7 +153,7 @@ def card(manifest: Mapping[str, Any], *, has_tasks: bool) -> str:
         *table(("family", "rows", "mean reward", "unscored", "errors"), families),
         *variety_section(manifest),
         *_origin(manifest),
-        *_use(),
+        *use_section("path/to/this/directory", [_WHOLE]),
         "## Columns",
         "",
         *columns_table(),

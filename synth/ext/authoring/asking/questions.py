@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,22 @@ class Refusal(Exception):
     @property
     def reason(self) -> str:
         return " ".join(self.reasons[0].split())[:300]
+
+
+class AskingSession:
+    """The questions of a job to a model, on an event loop of their own. Close it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._runner = asyncio.Runner()
+
+    def preflight(self) -> list[str]:
+        """Check without a token spent that the model can be asked. Returns warnings."""
+        return self._runner.run(self._model.preflight())
+
+    def close(self) -> None:
+        self._runner.run(self._model.aclose())
+        self._runner.close()
 
 
 async def ask(model: Model, messages: Sequence[Message], seed: int, what: str) -> Answer:

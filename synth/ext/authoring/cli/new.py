@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from synth.ext.authoring.world import NewWorld
 
 SMALLEST = "library"
+COPY_TAKES = frozenset({"path", "infer_keys", "dry_run", "json", "workers"})
 
 HELP = """synth new
 
@@ -176,26 +177,22 @@ def _report(options: Arguments, world: NewWorld) -> None:
 
 def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Source:
     """The database that the options name."""
-    accept = partial(_accept, screen=screen, taken=options.infer_keys)
-    progress = partial(screen.line, indent=2)
-    if files:
-        if options.schema:
-            raise OperatorError("--schema is for live databases: files make one schema")
-        if options.keep_column or options.mask_column:
-            option = "--keep-column" if options.keep_column else "--mask-column"
-            raise OperatorError(f"{option} is for live databases: what is in files is not masked")
-        extract = resolve("synth.ext.authoring.source:Extract")
-        part = extract(options.rows, options.tables, accept=accept, progress=progress)
-        return resolve("synth.ext.authoring.source:from_files")(files, part)
+    if files and options.schema:
+        raise OperatorError("--schema is for live databases: files make one schema")
+    if files and (options.keep_column or options.mask_column):
+        option = "--keep-column" if options.keep_column else "--mask-column"
+        raise OperatorError(f"{option} is for live databases: what is in files is not masked")
     part = resolve("synth.ext.authoring.source:Extract")(
         options.rows,
         options.tables,
         options.schema or (),
         options.keep_column,
         options.mask_column,
-        accept,
-        progress,
+        partial(_accept, screen=screen, taken=options.infer_keys),
+        partial(screen.line, indent=2),
     )
+    if files:
+        return resolve("synth.ext.authoring.source:from_files")(files, part)
     url = options.from_url
     if options.dsn_env_var:
         url = os.environ.get(options.dsn_env_var)
@@ -206,19 +203,8 @@ def _source(files: list[Path] | None, options: Arguments, screen: Screen) -> Sou
 
 
 def _copy(path: Path, screen: Screen, options: Arguments) -> int:
-    names = [
-        "rows",
-        "tables",
-        "about",
-        "schema",
-        "keep_column",
-        "mask_column",
-        "patterns",
-        "roles",
-        "explain",
-    ]
-    for name in names:
-        if getattr(options, name):
+    for name, value in vars(options).items():
+        if value and name not in COPY_TAKES:
             option = name.replace("_", "-")
             raise OperatorError(f"--{option} wants a database: name one with --from")
     if options.dry_run:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
 
+from envs.world.loader import World, load_world
 from synth.core.cli.command import Arguments
 from synth.core.cli.end_report import INTERRUPTED, PARTIAL
 from synth.core.cli.live_options import model_overrides
@@ -19,13 +23,20 @@ from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.lock import RunLock
 from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import examples_dir, find_world
+from synth.core.foundation.standard_output import say
+from synth.core.report.json_output import print_document
 from synth.core.runner.build import build_model
 from synth.core.runner.setup import run_spec
 from synth.core.screen import Screen
 from synth.errors import OperatorError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped, Spending
+from synth.ext.authoring.asking.journal import AskingJournal
+from synth.ext.authoring.asking.questions import AskingSession
 from synth.ext.authoring.folder import copy_world
 from synth.model import Model
+from synth.task import Message
+
+Outcome = TypeVar("Outcome")
 
 STATE = ".synth"
 """The folder of a world that holds the journals; hidden, so that it is not part of the world."""
@@ -35,63 +46,6 @@ HEEDED = ("model", "budget.usd", "budget.tokens", "database", "preflight")
 
 DEFAULTS = {"model.max_tokens": "8192", "model.options.max_response_bytes": "2000000"}
 """Limits on one answer, unless an override sets another."""
-
-
-@dataclass
-class JobReport(ABC):
-    """The report of a job. ``stopped`` is the reason for which it ended early, ``spent`` what all
-    answers in its journal cost.
-    """
-
-    world: Path
-    model: str
-    stopped: str | None = field(default=None, kw_only=True)
-    interrupted: bool = field(default=False, kw_only=True)
-    spent: Spending = field(default=Spending(0, 0, None), kw_only=True)
-
-    @property
-    @abstractmethod
-    def kept(self) -> int:
-        """The number of the model's answers that are in the world now."""
-
-    @property
-    def ended_early(self) -> str | None:
-        """The reason for which the job ended early; None if it did not."""
-        return "interrupted" if self.interrupted else self.stopped
-
-    @property
-    def exit_code(self) -> int:
-        if self.interrupted:
-            return INTERRUPTED
-        if self.stopped is not None:
-            return PARTIAL
-        return 0 if self.kept else 1
-
-    @property
-    def expense(self) -> str:
-        """Tokens, and US dollars where the price is known."""
-        cost = "" if self.spent.cost_usd is None else f", ${self.spent.cost_usd:.4g}"
-        return f"{self.spent.input_tokens + self.spent.output_tokens:,} tokens{cost}"
-
-    @contextmanager
-    def recording_end(self) -> Generator[None]:
-        """Record why the block ended early: its budget was spent, or it was interrupted."""
-        try:
-            yield
-        except AskingStopped as error:
-            self.stopped = str(error)
-        except KeyboardInterrupt:
-            self.interrupted = True
-
-    def common_json(self) -> dict[str, object]:
-        return {
-            "world": str(self.world),
-            "model": self.model,
-            "stopped": self.ended_early,
-            "input_tokens": self.spent.input_tokens,
-            "output_tokens": self.spent.output_tokens,
-            "cost_usd": self.spent.cost_usd,
-        }
 
 
 JOB = """arguments:
@@ -130,10 +84,6 @@ class WritingSpec:
     preflight: bool
     identity: str
     model: Callable[[], Model]
-
-    def journal(self, what: str) -> str:
-        """The name of the job's journal: jobs of another identity have their own."""
-        return f"{what}-{self.identity}.jsonl"
 
 
 def writing_spec(source: Path, options: Arguments) -> WritingSpec:
@@ -194,13 +144,141 @@ def locked_state(folder: Path) -> Generator[Path]:
         lock.release()
 
 
-def show_causes(screen: Screen, causes: Counter[str], left_out: str) -> None:
-    """Print why answers were left out, the most common cause first; nothing if none was.
+@dataclass
+class WorldJob(ABC, Generic[Outcome]):
+    """A job on a world, and its report: a subclass says what is asked and what is shown of it.
 
-    ``left_out`` is what is counted, such as ``drafts``.
+    ``stopped`` is the reason for which the job ended early, ``spent`` what all answers in its
+    journal cost, ``outcomes`` what became of them.
     """
-    if not causes:
-        return
-    rows = [(cause, str(count)) for cause, count in causes.most_common()]
-    screen.table(("left out because", left_out), rows, right=(1,))
-    screen.line()
+
+    command: ClassVar[str]
+    nouns: ClassVar[tuple[str, str]]
+    """The names of the answers: those that are added to the world, and those that are counted."""
+    does: ClassVar[str]
+    end: ClassVar[type[Any]]
+    """The kind of the end that the journal keeps of a question."""
+
+    options: Arguments
+    spec: WritingSpec = field(init=False)
+    screen: Screen = field(init=False)
+    model: Model = field(init=False)
+    folder: Path = field(init=False)
+    outcomes: list[Outcome] = field(default_factory=list[Outcome], init=False)
+    stopped: str | None = field(default=None, init=False)
+    interrupted: bool = field(default=False, init=False)
+    spent: Spending = field(default=Spending(0, 0, None), init=False)
+
+    def run(self) -> int:
+        """Run the command: 0 if something is kept, 1 if nothing is, 3 if the job ended early.
+
+        Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
+        """
+        options = self.options
+        check_options(options, self.command)
+        source = find_world(options.world)
+        self.spec = writing_spec(source, options)
+        self.screen = Screen(sys.stderr if options.json or options.dry_run else None)
+        if options.dry_run:
+            for message in self.first_prompt(load_world(source)):
+                say(f"[{message['role']}]\n{message['content']}\n")
+            return 0
+        self.model = self.spec.model()
+        adds, counts = self.nouns
+        self.folder = own_folder(source, options.to, adds)
+        name = f"{counts}-{self.spec.identity}.jsonl"  # jobs of another identity have their own
+        with (
+            locked_state(self.folder) as state,
+            closing(AskingJournal(state / name, self.end)) as journal,
+        ):
+            self.ask(load_world(self.folder), journal)
+            self.spent = Spending.of(list(journal.answers.values()))
+        print_document(self._document(), self._conclude, as_json=options.json)
+        return self._exit_code
+
+    @abstractmethod
+    def first_prompt(self, world: World) -> Sequence[Message]:
+        """The first messages that the job would send."""
+
+    @abstractmethod
+    def ask(self, world: World, journal: AskingJournal[Any]) -> None:
+        """Ask, in the block of :meth:`asking`, and fill in ``outcomes``."""
+
+    @property
+    @abstractmethod
+    def kept(self) -> int:
+        """The number of the model's answers that are in the world now."""
+
+    @property
+    @abstractmethod
+    def causes(self) -> Counter[str]:
+        """The number of answers that are left out, by cause."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, object]:
+        """The part of the report that only this kind of job has."""
+
+    @abstractmethod
+    def conclusion(self) -> Iterator[tuple[str, str]]:
+        """The lines of the report, each with its style."""
+
+    @contextmanager
+    def asking(self, session: AskingSession) -> Generator[None]:
+        """Check the model, and record why the block ended early: its budget was spent, or it was
+        interrupted.
+        """
+        shown = self.screen.working(f"{self.model.name} {self.does}")
+        with closing(session), nullcontext() if self.options.json else shown:
+            for warning in session.preflight() if self.spec.preflight else ():
+                self.screen.line(f"warning: {warning}", "yellow")
+            try:
+                yield
+            except AskingStopped as error:
+                self.stopped = str(error)
+            except KeyboardInterrupt:
+                self.interrupted = True
+
+    @property
+    def ended_early(self) -> str | None:
+        """The reason for which the job ended early; None if it did not."""
+        return "interrupted" if self.interrupted else self.stopped
+
+    @property
+    def expense(self) -> str:
+        """The share that is kept, and the tokens, with US dollars where the price is known."""
+        asked = self.kept + self.causes.total()
+        share = f" ({self.kept / asked:.0%})" if asked else ""
+        cost = "" if self.spent.cost_usd is None else f", ${self.spent.cost_usd:.4g}"
+        return f"{share}; {self.spent.input_tokens + self.spent.output_tokens:,} tokens{cost}"
+
+    @property
+    def _exit_code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        if self.stopped is not None:
+            return PARTIAL
+        return 0 if self.kept else 1
+
+    def _document(self) -> dict[str, object]:
+        return {
+            "world": str(self.folder),
+            "model": self.model.name,
+            "stopped": self.ended_early,
+            **asdict(self.spent),
+            "kept": self.kept,
+            "left_out": dict(self.causes.most_common()),
+            **self.to_json(),
+        }
+
+    def _conclude(self, screen: Screen) -> None:
+        screen.line()
+        if self.causes:
+            rows = [(cause, str(count)) for cause, count in self.causes.most_common()]
+            screen.table(("left out because", self.nouns[1]), rows, right=(1,))
+            screen.line()
+        for line, style in self.conclusion():
+            screen.line(line, style)
+        if self.ended_early is not None:
+            screen.line("The same command goes on from here.")
+        elif self.kept:
+            screen.line(f"Next: {shlex.join(['synth', 'check', str(self.folder)])}")

@@ -6,7 +6,6 @@ is in the journal is not asked again.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from synth.core.tasks.yaml.words import FAMILY_ID
 from synth.errors import TaskError
 from synth.ext.authoring.asking.budget import AskingBudget
 from synth.ext.authoring.asking.journal import Answer, AskingJournal
-from synth.ext.authoring.asking.questions import Refusal, answer_to
+from synth.ext.authoring.asking.questions import AskingSession, Refusal, answer_to
 from synth.ext.authoring.drafting.prompt import DraftOutcome, feedback, opening
 from synth.ext.authoring.drafting.workbench import Workbench, numbered
 from synth.model import Model
@@ -134,18 +133,14 @@ class DraftJob:
     budget: AskingBudget
 
 
-class DraftSession:
+class DraftSession(AskingSession):
     """Makes the drafts of a job. Close it."""
 
     def __init__(
         self, job: DraftJob, model: Model, bench: Workbench, journal: AskingJournal[DraftOutcome]
     ) -> None:
-        self._job, self._model, self._bench, self._journal = job, model, bench, journal
-        self._runner = asyncio.Runner()
-
-    def preflight(self) -> list[str]:
-        """Check without a token spent that the model can be asked. Returns warnings."""
-        return self._runner.run(self._model.preflight())
+        super().__init__(model)
+        self._job, self._bench, self._journal = job, bench, journal
 
     def run(self) -> Iterator[DraftOutcome]:
         """The outcome of each draft, earlier sessions first.
@@ -165,10 +160,6 @@ class DraftSession:
         if outcome.body is not None and str(outcome.draft) not in self._journal.added:
             self._bench.add(outcome.body)
             self._journal.has_added([str(outcome.draft)])
-
-    def close(self) -> None:
-        self._runner.run(self._model.aclose())
-        self._runner.close()
 
     def _opening(self, number: int) -> list[Message]:
         ended = self._journal.ends.values()

@@ -22,7 +22,7 @@ from synth.core.validation.check import Options
 from synth.errors import SynthError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped
 from synth.ext.authoring.asking.journal import Answer, AskingJournal
-from synth.ext.authoring.asking.questions import Refusal, answer_to
+from synth.ext.authoring.asking.questions import AskingSession, Refusal, answer_to
 from synth.ext.authoring.rephrasing.bench import NotRephrased, PhrasingBench
 from synth.ext.authoring.rephrasing.checks import FamilyWords, repeated
 from synth.ext.authoring.rephrasing.prompt import (
@@ -83,22 +83,18 @@ def causes_of(outcomes: Sequence[FamilyOutcome]) -> Counter[str]:
     return Counter(one.cause for outcome in outcomes for one in outcome.rejected)
 
 
-class RephraseSession:
+class RephraseSession(AskingSession):
     """Asks for the phrasings of a job. ``outcomes`` are of the finished families. Close it."""
 
     def __init__(
         self, job: RephraseJob, model: Model, journal: AskingJournal[JudgedAnswer]
     ) -> None:
-        self._job, self._model, self._journal = job, model, journal
-        self._runner = asyncio.Runner()
+        super().__init__(model)
+        self._job, self._journal = job, journal
         self._thread = ThreadPoolExecutor(1, "proofs")
         self._bench: PhrasingBench | None = None
         self._stopped: AskingStopped | SynthError | EnvsError | None = None
         self.outcomes: list[FamilyOutcome] = []
-
-    def preflight(self) -> list[str]:
-        """Check without a token spent that the model can be asked. Returns warnings."""
-        return self._runner.run(self._model.preflight())
 
     def run(self, done: Callable[[FamilyOutcome], None]) -> None:
         """Ask about all families; ``done`` gets each as it is finished.
@@ -123,8 +119,7 @@ class RephraseSession:
         if self._bench is not None:
             self._thread.submit(self._bench.close).result()
         self._thread.shutdown()
-        self._runner.run(self._model.aclose())
-        self._runner.close()
+        super().close()
 
     async def _all(self, names: Iterator[str], done: Callable[[FamilyOutcome], None]) -> None:
         async def work() -> None:

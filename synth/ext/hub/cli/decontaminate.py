@@ -16,7 +16,7 @@ from synth.core.dataset.subset import write_subset
 from synth.core.foundation.standard_output import stdout
 from synth.core.screen.screen import Screen, safe_line
 from synth.errors import OperatorError
-from synth.ext.exporters.job import check_target
+from synth.ext.exporters.exporting import check_target
 from synth.ext.hub.contamination import COLUMNS, Benchmark, Overlap, benchmarks, overlaps
 
 HELP = """synth decontaminate

@@ -30,7 +30,9 @@ examples:
 def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError."""
     directory = options.dir or Path(options.org_name.rpartition("/")[2])
-    manifest = resolve("synth.ext.hub.pull:pull")(options.org_name, directory, options.revision)
+    manifest = resolve("synth.ext.hub.repository:pull")(
+        options.org_name, directory, options.revision
+    )
     counts = manifest["counts"]
     say(f"{counts['rows']} rows of {manifest['identity']['env']} in {directory}")
     say(f"next: synth inspect {directory}")

@@ -62,7 +62,7 @@ def main(options: Arguments) -> int:
     findings = resolve("synth.ext.hub.scan:scan")(facts)
     _judge(findings, reviewed=options.personal_data_reviewed)
     write_card(facts, declared, options.org_name)
-    files = resolve("synth.ext.hub.push:published_files")(options.dir)
+    files = resolve("synth.ext.hub.repository:published_files")(options.dir)
     size = sum(file.stat().st_size for file in files)
     plan = {
         "repo": options.org_name,
@@ -74,7 +74,7 @@ def main(options: Arguments) -> int:
     if options.dry_run:
         _print(plan, f"dry run: {len(files)} files, {size / 1e6:,.1f} MB, would go to", options)
         return 0
-    pushed = resolve("synth.ext.hub.push:push")(
+    pushed = resolve("synth.ext.hub.repository:push")(
         options.dir, options.org_name, private=options.private, say=_say
     )
     plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}

@@ -24,8 +24,7 @@ from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.session_registry import SessionReport
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
-from synth.ext.serving.questions.asking import Questions
-from synth.ext.serving.questions.conversations import Conversations
+from synth.ext.serving.questions.asking import Conversations, Questions
 from synth.ext.serving.questions.databases import QuestionDatabases, worlds_in
 from synth.prepare import PreparedRun
 

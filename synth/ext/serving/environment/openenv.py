@@ -19,9 +19,8 @@ from aiohttp import WSMsgType, web
 from synth.core.foundation.shipped import version
 from synth.core.types.reply import REPLY, REPLY_DESCRIPTION, REPLY_PARAMETERS
 from synth.errors import OperatorError, SynthError
-from synth.ext.serving.chat_request import strict_json
 from synth.ext.serving.environment.sessions import EnvSessions
-from synth.ext.serving.guarded import json_response
+from synth.ext.serving.guarded import json_object, json_response
 from synth.ext.serving.live.session import SessionError
 from synth.task import Message
 
@@ -138,8 +137,11 @@ class _Talk:
     async def _answer(self, text: str) -> dict[str, object] | None:
         """The answer to one message; None to ``close``."""
         try:
-            message = _object(text)
-            data = cast("dict[str, Any]", message.get("data") or {})
+            message = json_object(text, "the message")
+            given: object = message.get("data") or {}
+            if not isinstance(given, dict):
+                raise SessionError("bad_request", "data is an object")
+            data = cast("dict[str, Any]", given)
             match message.get("type"):
                 case "reset":
                     return _observation(await self._reset(data))
@@ -210,19 +212,6 @@ class _Talk:
                 return  # it was over, and long ago
             except SynthError:
                 _log.exception("a session of an OpenEnv client was not judged")
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        parsed: object = strict_json(text.encode())
-    except (ValueError, RecursionError):
-        raise SessionError("bad_json", "the message is not JSON") from None
-    if not isinstance(parsed, dict):
-        raise SessionError("bad_json", "the message is a JSON object")
-    found = cast("dict[str, Any]", parsed)
-    if not isinstance(found.get("data") or {}, dict):
-        raise SessionError("bad_request", "data is an object")
-    return found
 
 
 def _message(data: Mapping[str, Any], name: str) -> Message:

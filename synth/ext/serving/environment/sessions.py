@@ -76,7 +76,6 @@ class EnvSessions:
         self._ended: OrderedDict[str, dict[str, object]] = OrderedDict()
         self._starting = 0
         self._next = itertools.count()
-        self._tasks: dict[int, asyncio.Task[Task]] = {}
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -113,7 +112,7 @@ class EnvSessions:
             raise SessionError("too_many_sessions", f"{self._at_once} sessions are open: try later")
         self._starting += 1
         try:
-            task = await self._task(number)
+            task = await self._live.task(number)
             session = self._leased(number, task)
         finally:
             self._starting -= 1
@@ -185,18 +184,6 @@ class EnvSessions:
         for session in list(self._open.values()):
             async with session.busy:
                 self._end(session, "server_closed")
-        for proving in self._tasks.values():
-            proving.cancel()
-
-    async def _task(self, number: int) -> Task:
-        """The task, proved once however many sessions wait for it."""
-        if number not in self._tasks:
-            self._tasks[number] = asyncio.ensure_future(self._live.task(number))
-        try:
-            return await asyncio.shield(self._tasks[number])
-        except Exception:  # whatever it was, the next session tries again
-            self._tasks.pop(number, None)
-            raise
 
     def _leased(self, number: int, task: Task) -> _EnvSession:
         context, resources, now = self._live.context, ExitStack(), time.monotonic()

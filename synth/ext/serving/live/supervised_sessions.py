@@ -9,13 +9,11 @@ import itertools
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from envs.errors import EnvsError
-from envs.types import ToolCall, ToolResult
 from synth.core.agent.event_stream import EventStream, Subscription
 from synth.core.agent.events import AgentError, AgentEvent, RolloutScore
-from synth.core.agent.state import AgentState
 from synth.errors import SynthError
 from synth.ext.middlewares import ApprovalConfig
 from synth.ext.middlewares.approval import ApprovalMiddleware, Decider, Request
@@ -23,10 +21,12 @@ from synth.ext.serving.live.recorder import Recorder
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.session_registry import SessionReport, ended
 from synth.ext.serving.live.world import LiveWorld
-from synth.middleware import AgentMiddleware, MiddlewareInstance, MiddlewareMaker
+from synth.middleware import MiddlewareInstance, MiddlewareMaker
 from synth.rollout import RolloutContext, play
 from synth.task import Job
 from synth.user import User, UserConversation, UserRole, UserTurn
+
+T = TypeVar("T")
 
 LONGEST_LOG = 20_000
 """Events that a session keeps for those who come later; a rollout with more is ended."""
@@ -89,12 +89,9 @@ class _SupervisedSession:
     def _middlewares(self, context: RolloutContext) -> list[tuple[str, MiddlewareMaker]]:
         """The context's middlewares, with the person in place of its approver."""
         options = ApprovalConfig(mode=self.supervision.approval, timeout_s=self._idle_s)
-
-        def start() -> AgentMiddleware:
-            return _Approval(options, self.approver)
-
+        own = MiddlewareInstance(lambda: ApprovalMiddleware(options, self.approver))
         kept = [entry for entry in context.middlewares if entry[0] != "approval"]
-        return [("approval", MiddlewareInstance(start)), *kept]
+        return [("approval", own), *kept]
 
     async def follow(self, after: int = 0) -> AsyncGenerator[_LoggedEvent | None]:
         """The events behind number ``after``, until the last; None when nothing has come for a
@@ -181,81 +178,72 @@ class _SupervisedSession:
 KEEP_ALIVE_S = 15.0
 
 
+class _Awaited(Generic[T]):
+    """A value that one side waits for and the other gives; ``missing`` says that nobody waits."""
+
+    def __init__(self, missing: str) -> None:
+        self._missing = missing
+        self._given: asyncio.Future[T] | None = None
+
+    async def wait(self) -> T:
+        self._given = asyncio.get_running_loop().create_future()
+        try:
+            return await self._given
+        finally:
+            self._given = None
+
+    def give(self, value: T) -> None:
+        """Give it. Raises :class:`SessionError` if nobody waits."""
+        if self._given is None or self._given.done():
+            raise SessionError("nothing_waits", self._missing)
+        self._given.set_result(value)
+
+
 class _PersonApprover(Decider):
-    """A decider whose decisions come from outside. ``call`` is the id of the call that waits."""
+    """A decider whose decisions come from outside."""
 
     def __init__(self) -> None:
-        self.call = ""
-        self._decision: asyncio.Future[str | None] | None = None
+        self._call = ""
+        self._decision = _Awaited[str | None]("no call waits for a decision")
 
     async def decide(self, request: Request) -> str | None:
-        self._decision = asyncio.get_running_loop().create_future()
-        try:
-            return await self._decision
-        finally:
-            self._decision = None
+        self._call = request.call_id
+        return await self._decision.wait()
 
     def answer(self, call: str, why_not: str | None) -> None:
         """Approve (None) or refuse the call that waits.
 
         Raises :class:`SessionError` if no call of that id waits.
         """
-        if self._decision is None or self._decision.done() or call != self.call:
+        if call != self._call:
             raise SessionError("nothing_waits", f"no call {call!r} waits for a decision")
-        self._decision.set_result(why_not)
+        self._decision.give(why_not)
 
 
-class _Approval(ApprovalMiddleware):
-    """The approval middleware, which tells its decider the id of the call."""
-
-    name = "approval"
-
-    def __init__(self, options: ApprovalConfig, approver: _PersonApprover) -> None:
-        super().__init__(options, approver)
-        self._approver = approver
-
-    async def before_tool_call(self, agent: AgentState, call: ToolCall) -> ToolResult | None:
-        self._approver.call = call.id
-        return await super().before_tool_call(agent, call)
-
-
-class _PersonUser(User):
-    """A user whose turns come from outside; one that does not come in time ends the
-    conversation.
+class _PersonUser(User, UserConversation):
+    """The user of one session, whose turns come from outside; one that does not come in time ends
+    the conversation.
     """
 
     name = "person"
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
-        self._turn: asyncio.Future[UserTurn] | None = None
+        self._turn = _Awaited[UserTurn]("the agent does not wait for the user")
 
     def start(self, role: UserRole, seed: int) -> UserConversation:
-        return _Person(self)
+        return self
 
-    def answer(self, turn: UserTurn) -> None:
+    def give(self, turn: UserTurn) -> None:
         """Give the turn that the agent waits for. Raises :class:`SessionError` if none is."""
-        if self._turn is None or self._turn.done():
-            raise SessionError("nothing_waits", "the agent does not wait for the user")
-        self._turn.set_result(turn)
-
-    async def wait(self) -> UserTurn:
-        self._turn = asyncio.get_running_loop().create_future()
-        try:
-            async with asyncio.timeout(self._patience_s):
-                return await self._turn
-        except TimeoutError:
-            return UserTurn(ends=True)
-        finally:
-            self._turn = None
-
-
-class _Person(UserConversation):
-    def __init__(self, person: _PersonUser) -> None:
-        self._person = person
+        self._turn.give(turn)
 
     async def reply(self, text: str) -> UserTurn:
-        return await self._person.wait()
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await self._turn.wait()
+        except TimeoutError:
+            return UserTurn(ends=True)
 
 
 LISTED = 500

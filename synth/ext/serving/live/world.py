@@ -37,7 +37,7 @@ class LiveWorld:
     ) -> None:
         self.run, self.archive, self.context = run, archive, context
         self.scrubber = scrubber
-        self._proved: dict[int, Task] = {}
+        self._proved: dict[int, asyncio.Task[Task]] = {}
         self._numbers: dict[str, int] = {}
         self._numbered = 0
 
@@ -46,16 +46,22 @@ class LiveWorld:
         return self.run.plan.jobs
 
     async def task(self, index: int) -> Task:
-        """The ``index``-th task of the plan, proved.
+        """The ``index``-th task of the plan, proved once however many wait for it.
 
         Raises :class:`~synth.errors.TaskError` if it cannot be proved.
         """
         if index not in self._proved:
-            task = self.run.plan.task(index)
-            with self.context.templates.use(task.universe) as template:
-                limits = self.context.limits
-                self._proved[index] = await prove(task, self.context.world, template, limits)
-        return self._proved[index]
+            self._proved[index] = asyncio.ensure_future(self._prove(index))
+        try:
+            return await asyncio.shield(self._proved[index])
+        except Exception:  # whatever it was, the next one who asks tries again
+            self._proved.pop(index, None)
+            raise
+
+    async def _prove(self, index: int) -> Task:
+        task, context = self.run.plan.task(index), self.context
+        with context.templates.use(task.universe) as template:
+            return await prove(task, context.world, template, context.limits)
 
     async def number_of(self, task_id: str) -> int | None:
         """The index of the task of that id; None if the plan has none."""

@@ -23,7 +23,7 @@ from synth.ext.injection.gate import (
 )
 from synth.task import GoldEnd, Task
 
-OBEDIENT = "model.kind=synth.ext.injection.obedient:Obedient"
+OBEDIENT = "model.kind=synth.ext.injection.agents:Obedient"
 
 
 def played(directory: Path, *more: str) -> synth.Run:

@@ -5,7 +5,6 @@ gone.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +18,9 @@ from synth.core.models.recap import GREP, READ, kept_in, read_piece
 from synth.ext.middlewares import OffloadConfig
 from synth.ext.middlewares.offload import (
     BadPatternError,
-    ToolOutputStore,
     ToolResultOffloadMiddleware,
-    make,
     places,
 )
-from synth.middleware import MiddlewareHome
 from synth.model import Completion
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, check_transcript
 
@@ -46,22 +42,17 @@ def ask(call_id: str, name: str, **arguments: Json) -> Completion:
     return calls((call_id, name, json.dumps(arguments)))
 
 
-async def played(store: ToolOutputStore, *turns: Completion, rollout: str = "r1") -> AgentRun:
+async def played(*turns: Completion) -> AgentRun:
     agent = ReactAgent(
         Lines(*turns, DONE),
         ToolInterface(dispatch),
         AgentLimits(),
-        middlewares=[ToolResultOffloadMiddleware(SMALL, store)],
-        identity=RolloutIdentity(rollout_id=rollout),
+        middlewares=[ToolResultOffloadMiddleware(SMALL)],
+        identity=RolloutIdentity(rollout_id="r1"),
     )
     run = await agent.run(OPENING)
     check_transcript(run.messages)
     return run
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ToolOutputStore:
-    return ToolOutputStore(tmp_path / "outputs")
 
 
 def shown(run: AgentRun) -> list[str]:
@@ -72,8 +63,8 @@ def results(run: AgentRun) -> list[Json]:
     return [each for each in run.recorded_events if each["event"] == "tool_result"]
 
 
-async def test_a_long_result_is_previewed_and_recorded_whole(store: ToolOutputStore):
-    run = await played(store, ask("a", "list"), ask("b", "get"))
+async def test_a_long_result_is_previewed_and_recorded_whole():
+    run = await played(ask("a", "list"), ask("b", "get"))
     (preview, short), (event, other) = shown(run), results(run)
     kept = kept_in(preview)
     assert kept is not None
@@ -89,11 +80,8 @@ async def test_a_long_result_is_previewed_and_recorded_whole(store: ToolOutputSt
     assert "offloaded" not in other
 
 
-async def test_it_is_read_piece_by_piece_and_searched_and_these_calls_are_the_middlewares(
-    store: ToolOutputStore,
-):
+async def test_it_is_read_piece_by_piece_and_searched_and_these_calls_are_the_middlewares():
     run = await played(
-        store,
         ask("a", "list"),
         ask("b", READ, output_id="output_0"),
         ask("c", READ, output_id="output_0", offset=300, limit=10),
@@ -140,49 +128,23 @@ async def test_it_is_read_piece_by_piece_and_searched_and_these_calls_are_the_mi
         (GREP, {"output_id": "output_0", "pattern": "x" * 301}, "between 1 and 300 characters"),
     ],
 )
-async def test_what_cannot_be_read_is_refused_with_a_reason(
-    store: ToolOutputStore, tool: str, arguments: Json, words: str
-):
-    run = await played(store, ask("a", "list"), ask("b", tool, **arguments))
+async def test_what_cannot_be_read_is_refused_with_a_reason(tool: str, arguments: Json, words: str):
+    run = await played(ask("a", "list"), ask("b", tool, **arguments))
     event = results(run)[1]
     assert event["result"]["category"] == "invalid_arguments"
     assert words in event["result"]["message"]
     assert event["by"] == "offload"
 
 
-async def test_another_rollouts_result_is_not_there_and_an_ended_ones_is_gone(
-    store: ToolOutputStore,
-):
-    store.put("other", "secret " * 100)
-    run = await played(store, ask("a", READ, output_id="output_0"))
+async def test_another_rollouts_result_is_not_there():
+    await played(ask("a", "list"))
+    run = await played(ask("a", READ, output_id="output_0"))
     assert "none so far" in results(run)[0]["result"]["message"]
-    await played(store, ask("a", "list"), rollout="r2")
-    assert store.ids("r2") == []
-    assert store.ids("other") == ["output_0"]
 
 
-async def test_errors_are_never_put_aside(store: ToolOutputStore):
-    run = await played(store, ask("a", "fail"))
+async def test_errors_are_never_put_aside():
+    run = await played(ask("a", "fail"))
     assert "x" * 500 in shown(run)[0]
-
-
-def test_the_store_writes_what_does_not_fit_to_files_and_removes_them(tmp_path: Path):
-    """Texts come back to the letter, surrogates included; nothing is left when rollouts end."""
-    store = ToolOutputStore(tmp_path / "outputs", memory_bytes=1_000)
-    texts = ["a" * 600, "é\ud800\x00" * 200, "c" * 5_000]
-    names = ["r0", "../../r1", "/r2"]
-    kept = [store.put(name, text) for name, text in zip(names, texts, strict=True)]
-    assert [each.output_id for each in kept] == ["output_0"] * 3
-    files = list((tmp_path / "outputs").iterdir())
-    assert len(files) >= 2
-    assert [store.get(name, "output_0") for name in names] == texts
-    assert store.get("r0", "output_1") is None
-    store.drop("r0")
-    store.close()
-    store.close()
-    assert list((tmp_path / "outputs").iterdir()) == []
-    store.put("r", "d" * 900)
-    assert list((tmp_path / "outputs").iterdir()) == []
 
 
 def test_searches_count_characters_and_do_not_explode():
@@ -201,11 +163,3 @@ def test_searches_count_characters_and_do_not_explode():
         places("aa", "\ud800", regex=False, ignore_case=False, offset=0, most=9)
     with pytest.raises(BadPatternError, match="not an RE2 expression"):
         places("aa", r"(a)\1", regex=True, ignore_case=False, offset=0, most=9)
-
-
-async def test_the_maker_shares_a_store_in_the_workers_scratch(tmp_path: Path):
-    maker = make(OffloadConfig(max_chars=10), MiddlewareHome(scratch=tmp_path))
-    first, second = maker.start(), maker.start()
-    assert first is not second
-    await maker.aclose()
-    await maker.aclose()

@@ -23,8 +23,7 @@ from synth.ext.serving.agent_server import serve_agent
 from synth.ext.serving.live.supervised_sessions import SupervisedSessions
 from synth.ext.serving.live.world import open_live
 from synth.ext.serving.openai_server import serve
-from synth.ext.serving.questions.asking import Questions
-from synth.ext.serving.questions.conversations import Conversations
+from synth.ext.serving.questions.asking import Conversations, Questions
 from synth.ext.serving.questions.databases import QuestionDatabases, worlds_in
 from synth.model import Completion
 from synth.prepare import prepare
@@ -288,7 +287,7 @@ async def test_both_apis_want_the_token(tmp_path: Path):
 
 
 def test_only_so_many_answers_are_kept_and_only_for_so_long(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("synth.ext.serving.questions.conversations.KEPT", 3)
+    monkeypatch.setattr("synth.ext.serving.questions.asking.KEPT", 3)
     with Conversations() as kept:
         for number in range(5):
             kept.keep(f"c{number}", [], [{"role": "user", "content": str(number)}])
@@ -297,7 +296,7 @@ def test_only_so_many_answers_are_kept_and_only_for_so_long(monkeypatch: pytest.
             True,
             *[False] * 3,
         ]
-        monkeypatch.setattr("synth.ext.serving.questions.conversations.KEPT_S", 0.0)
+        monkeypatch.setattr("synth.ext.serving.questions.asking.KEPT_S", 0.0)
         assert kept.named("c4") is None
 
 

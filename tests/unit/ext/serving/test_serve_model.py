@@ -10,8 +10,12 @@ import pytest
 
 from synth.config import flat, from_dict, to_dict
 from synth.core.config.compose import compose
-from synth.ext.serving.known_rollouts import Served, plan_overrides, run_command
-from synth.ext.serving.recorded_rollouts import RecordedRolloutIndex
+from synth.ext.serving.known_rollouts import (
+    RecordedRolloutIndex,
+    Served,
+    plan_overrides,
+    run_command,
+)
 
 URL = "http://[::1]:8000/v1"
 
@@ -60,6 +64,6 @@ def test_the_printed_run_composes_to_the_same_plan(changes: dict[str, object]):
 def test_no_key_is_said_so():
     served = Served("m", RecordedRolloutIndex([]), "nothing", ["env=shop"])
     assert run_command(served, URL, None) == [
-        *("synth", "run", "env=shop", "model=openai", "model.name=m", f"model.base_url='{URL}'"),
+        *("synth", "run", "env=shop", "model=openai", "model.name=m", f'model.base_url="{URL}"'),
         *("model.api_key_env=null", "model.send_seed=true"),
     ]

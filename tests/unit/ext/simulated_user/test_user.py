@@ -16,9 +16,10 @@ from synth.core.models.openai.model import OpenAIModel
 from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation, ScriptedUser
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.ext.serving.openai_server import serve
+from synth.ext.simulated_user import DecidesConfig
 from synth.ext.simulated_user.briefing import END, Decider
 from synth.ext.simulated_user.drafts import Bounds, Ledger
-from synth.ext.simulated_user.user import DRAFTS, SimulatedOptions, SimulatedUser, make
+from synth.ext.simulated_user.user import DRAFTS, SimulatedUser, make
 from synth.model import Completion
 from synth.testing.user_conformance import (
     ASKS,
@@ -432,7 +433,7 @@ async def test_a_preflight_warning_names_the_user():
 
 def test_without_a_model_there_is_no_such_user():
     with pytest.raises(OperatorError, match=r"users\.model=user"):
-        make(SimulatedOptions())
+        make(DecidesConfig())
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])

@@ -11,8 +11,7 @@ from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 
 from synth.errors import OperatorError
 from synth.ext.telemetry import OtelConfig
-from synth.ext.telemetry.otel import names
-from synth.ext.telemetry.otel.factory import make
+from synth.ext.telemetry.otel import make, names
 from synth.ext.telemetry.otel.providers import providers, run_context
 from synth.ext.telemetry.otel.spans import make as make_spans
 from synth.testing import CallbackConformance, MiddlewareConformance

@@ -22,7 +22,7 @@ from envs.world.loader import load_world
 from envs.world.query import ask
 from synth.core.tasks.families import FamilyTasks
 from synth.errors import OperatorError
-from synth.ext.text2sql.bird import write_bird_world
+from synth.ext.text2sql.sources import write_bird_world
 from tests.bird_folder import ASKED, DATABASES, bird_folder, questions
 
 

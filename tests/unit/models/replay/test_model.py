@@ -27,7 +27,7 @@ from synth.errors import (
     ModelRefusedRequest,
     OperatorError,
 )
-from synth.ext.serving.recorded_rollouts import RecordedRolloutIndex, RecordedVoice
+from synth.ext.serving.known_rollouts import RecordedRolloutIndex, RecordedVoice
 from synth.model import Completion, Conversation, Sampling, wire_seed
 from synth.task import Message, Task
 from synth.verdict import StopReason

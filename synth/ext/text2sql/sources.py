@@ -1,19 +1,22 @@
-"""Text-to-SQL questions as BIRD and Spider publish them, made into a world: a file of questions, a
-SQLite file a database.
+"""The task sources of questions that a query answers: ``bird`` and ``spider``, published questions
+with a SQLite file for each database, and ``questions`` about a database that exists.
 
     DIR/dev.json                                        or another file of questions
     DIR/dev_databases/NAME/NAME.sqlite                  or another place below DIR
     DIR/dev_databases/NAME/database_description/*.csv   optional: what tables and columns hold
 
-The world's folder holds the questions and where the databases are; nothing in DIR is changed.
+The world's folder holds the questions and where the databases are; nothing in DIR is changed. A
+file of questions may have any layout that :mod:`~synth.ext.text2sql.question_files` reads.
 """
 
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,12 +142,7 @@ def write_bird_world(
     file = questions_file(path)
     files = _files(file)
     read = read_questions(file, _sole(file, files), fields)
-    known = sorted({question["db_id"] for question in read.questions})
-    for name in databases or ():
-        if name not in known:
-            raise OperatorError(
-                f"tasks.families: {file} asks nothing about {name!r}; {nearest(name, known)}"
-            )
+    known = _known(file, read.questions, databases)
     chosen = [name for name in known if databases is None or name in databases]
     asked = [question for question in read.questions if question["db_id"] in chosen]
     listed: list[dict[str, object]] = []
@@ -172,6 +170,22 @@ def write_bird_world(
         "databases": unread,
     }
     return write_document(folder, document)
+
+
+def _known(
+    file: Path, questions: Sequence[PublishedQuestion], wanted: Sequence[str] | None
+) -> list[str]:
+    """The databases of a file's questions. Raises :class:`OperatorError` for a wanted one that
+    none is about.
+    """
+    known = sorted({question["db_id"] for question in questions})
+    for name in wanted or ():
+        if name not in known:
+            raise OperatorError(
+                f"tasks.families: {file} has no questions with the db_id {name!r};"
+                f" {nearest(name, known)}"
+            )
+    return known
 
 
 def write_document(folder: Path, document: QuestionsDocument) -> Path:
@@ -261,3 +275,86 @@ def _decoded(data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return data.decode("latin-1").replace("\0", "")
+
+
+FAMILY = "questions"
+"""The family of the questions that name no ``db_id``."""
+
+
+_CLOCK = re.compile(
+    r"current_?(?:date|time)|local_?time|sys_?date|utc_|cur(?:date|time)|unix_?(?:timestamp|epoch)"
+    r"|\b(?:now|today|age|getdate|julianday|\w+_timestamp)\b|\b(?:date|time|datetime)\s*\(\s*\)",
+    re.IGNORECASE,
+)
+"""Words of queries that may read the clock. One too many costs only the day in the prompt."""
+
+
+def _checked(now: str) -> str:
+    try:
+        moment = dt.datetime.fromisoformat(now)
+    except ValueError:
+        raise OperatorError(
+            f"tasks.options.now: {now!r} is not an ISO date and time, such as 2026-03-02T09:00:00"
+        ) from None
+    return moment.astimezone(dt.UTC).replace(tzinfo=None).isoformat() if moment.tzinfo else now
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """``path`` is the file of the questions, or its folder. ``now`` is the date and time, in UTC,
+    at which the questions are asked (None: the day of the planning, where a query reads the clock).
+    ``fields`` names the fields of parts of a question, as for the source ``bird``.
+    """
+
+    path: str
+    now: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class QuestionSource(FamilySource):
+    """The task source ``questions``: a database that exists, and questions that a query answers, as
+    in `database=attached tasks=questions tasks.path=FILE`.
+    """
+
+    Options = QuestionOptions
+    path_is = "the file of its questions, as in tasks.path=data/questions.json"
+    writes_world = True
+    asks_attached = True
+
+    def __init__(self, options: QuestionOptions) -> None:
+        super().__init__(options)
+        self._path, self._fields = Path(options.path).expanduser(), options.fields
+        self._now = None if options.now is None else _checked(options.now)
+
+    def write_world(self, folder: Path, families: Sequence[str] | None) -> Path:
+        """Write the world of the questions; it has no database of its own.
+
+        Raises :class:`OperatorError` with what is wrong with the questions.
+        """
+        file = questions_file(self._path)
+        read = read_questions(file, FAMILY, self._fields)
+        _known(file, read.questions, families)
+        folder.mkdir(parents=True)
+        return write_document(
+            folder,
+            {
+                "source": file.name,
+                "suite": 0,
+                "rows": "gold",
+                "attached": True,
+                "now": self._moment(read.questions),
+                "questions": read.questions,
+                "left_out": read.left_out,
+                "changed": read.changed,
+                "databases": [],
+            },
+        )
+
+    def _moment(self, questions: Sequence[PublishedQuestion]) -> str | None:
+        """The time at which questions are asked: the options', or the day of the planning if a
+        query may read the clock.
+        """
+        if self._now is not None:
+            return self._now
+        clocks = any(_CLOCK.search(question["sql"]) for question in questions)
+        return f"{dt.datetime.now(dt.UTC).date()}T09:00:00" if clocks else None
