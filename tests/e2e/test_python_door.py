@@ -18,7 +18,7 @@ import pytest
 import synth
 from synth.core.config.compose import compose
 from synth.core.dataset.store.run_info import RunFiles
-from synth.errors import ConfigProblems, DatasetError, OperatorError, ResumeRefused, UntrustedCode
+from synth.errors import DatasetError, OperatorError, ResumeRefused, UntrustedCode
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command
 from tests.unit import small_world
@@ -56,15 +56,6 @@ def test_values_of_every_kind_reach_the_config(tmp_path: Path):
         progress=False,
     )
     assert {row["split"] for row in run.dataset} == {"train", "test"}
-
-
-def test_all_problems_of_a_config_are_raised_at_once():
-    with pytest.raises(ConfigProblems) as caught:
-        synth.run(env="librari", tasks={"count": -1}, sed=3)
-    text = str(caught.value)
-    assert "librari" in text
-    assert "tasks.count" in text
-    assert "sed" in text
 
 
 def test_a_whole_config_takes_no_other_overrides():
@@ -191,14 +182,6 @@ def test_several_runs_are_one_dataset(tmp_path: Path):
         synth.load([first.directory, tmp_path / "b" / ".." / "a"])
     with pytest.raises(OperatorError, match="one by one"):
         synth.replay(both)
-
-
-def test_an_index_past_the_last_row_is_an_index_error(tmp_path: Path):
-    dataset = made(tmp_path / "a").dataset
-    assert list(dataset)[3] == dataset[3] == dataset[-5]
-    for index in (8, -9):
-        with pytest.raises(IndexError, match="the dataset has 8"):
-            dataset[index]
 
 
 def test_a_dataset_becomes_a_data_frame(tmp_path: Path):
