@@ -20,7 +20,7 @@ JOB = (
     "run",
     KINDS,
     "model.mistake_rate=0.5",
-    "tasks.count=100",
+    "tasks.count=50",
     "tasks.samples=2",
     "seed=5",
     "runtime=inline",
@@ -69,8 +69,8 @@ def test_the_turn_with_the_mistake_is_not_trained_on_and_all_others_are(
         if made and row["reward"] == 1.0:
             recovered += 1
             assert turns[made[0] + 1 :], "the recovery follows, and is trained on"
-    assert masked > 65
-    assert recovered > 13
+    assert masked > 30
+    assert recovered > 6
 
 
 def test_queries_that_fail_are_set_right(tmp_path: Path):
@@ -111,7 +111,7 @@ def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: P
         *("agent.middleware=[compaction,offload,faults]", "agent.compaction.context_window=6000"),
         *("agent.offload.max_chars=1500", "agent.faults.kinds=[lock_timeout]"),
     )
-    job = ("run", f"env={world}", styles, "tasks.count=80", "runtime=inline")
+    job = ("run", f"env={world}", styles, "tasks.count=48", "runtime=inline")
     synth(*job, *more, "output.dir=hard", cwd=tmp_path)
     rows = list(Dataset.open(tmp_path / "hard").rows())
     assert [row["trajectory_id"] for row in rows if row["reward"] < 1.0] == []

@@ -14,9 +14,6 @@ from pathlib import Path
 import pytest
 
 import synth
-from envs.environments.database import DatabaseExecutableEnvironment
-from envs.types import ToolCall
-from envs.world.loader import World, load_world
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command
 
@@ -74,11 +71,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         (folder / name).write_text(text, "utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def world(folder: Path) -> World:
-    return load_world(folder)
 
 
 def test_an_agent_finds_its_way_with_sql(folder: Path):
@@ -156,16 +148,3 @@ def free_sql_processes(mark: str) -> list[str]:
             ):
                 found.append(each.name)
     return found
-
-
-def works(environment: DatabaseExecutableEnvironment) -> bool:
-    counted = environment.call(
-        ToolCall.of(
-            "run_select_query",
-            {"sql": "SELECT (SELECT count(*) FROM rooms), (SELECT count(*) FROM bookings)"},
-        )
-    )
-    written = environment.call(
-        ToolCall.of("run_mutation_query", {"sql": "INSERT INTO bookings VALUES (900, 104, 'x')"})
-    )
-    return counted.result.output["rows"] == [[4, 2]] and written.result.output == {"row_count": 1}
