@@ -37,7 +37,7 @@ def rows(universe, random):
 """
 SPLITS = {"train": [0, 1, 2], "test": [3]}
 OPTIONS = ("tasks.universes=4", "tasks.splits={train:[0,1,2],test:[3]}", "runtime=inline")
-SHARES = (90, 30)
+SHARES = (150, 50)
 HELD_OUT = "stock_count"
 
 Table = set[tuple[Any, ...]]
