@@ -92,6 +92,11 @@ def test_a_run_is_resumed_with_a_change(tmp_path: Path):
         synth.run(resume=first.directory, seed=9, progress=False)
 
 
+def test_minutes_are_a_budget(tmp_path: Path):
+    run = made(tmp_path / "run", budget={"minutes": 0.0001}, **{"runtime.concurrency": 1})
+    assert (run.status, run.reason) == ("partial", "the budget of 0.0001 minutes is spent")
+
+
 INTERRUPTED = """
 import asyncio, sys, synth
 
