@@ -107,6 +107,7 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         ("price", CODE, ("@tool\ndef lend"), ('@tool(name="lend it")\ndef lend'), 54, ("tool name 'lend it' must match")),
         ("price", TOOLS, "name: renew", "name: lend", 1, "two tools are named 'lend'"),
         ("price", TOOLS, "type: object", "type: objekt", 3, ("parameters must be a JSON Schema: type: 'objekt'")),
+        ("price", TOOLS, ("[loan_id, due]"), ("[loan_id, date]"), 3, ("`required` names the unknown property 'date'")),
     ],
 )  # fmt: skip
 def test_each_mistake_is_one_sentence_at_its_place(
