@@ -2,6 +2,7 @@
 retried where it helps.
 """
 
+import itertools
 import json
 from typing import Any
 
@@ -67,3 +68,13 @@ async def test_a_long_wait_is_handed_up(endpoint: Any) -> None:
     ):
         error = await refused(model)
     assert (error.retryable, error.retry_after_s, server.hits) == (True, 3600.0, 1)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_flood_is_cut_off(endpoint: Any, status: int) -> None:
+    """An endless body ends at the cap, in an error's body as well."""
+    flood = Fault(status=status, headers=JSON, body=itertools.repeat(b"x" * 65536))
+    async with endpoint(flood, max_response_bytes=1_000_000, max_retries=2) as (server, model):
+        error = await refused(model)
+    assert "more than 1000000 bytes" in str(error)
+    assert (error.retryable, server.hits) == (False, 1)
