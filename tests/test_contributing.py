@@ -17,8 +17,6 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^### An? ([\w ]+)\n(.*?)(?=^##)", TEXT, re.DOTALL | re.MULTILINE))
 """By kind of extension, its section under "How to add"."""
 
-EXAMPLES = ROOT / "examples" / "extensions"
-
 
 @pytest.mark.parametrize("document", ["CONTRIBUTING.md", "README.md", "SECURITY.md"])
 def test_links_lead_to_files(document: str):

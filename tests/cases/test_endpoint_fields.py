@@ -53,19 +53,6 @@ def test_reasoning_comes_back_with_every_message_once_the_option_is_set(tmp_path
     assert [row["num_turns"] for row in rows] == [4, 4]
 
 
-def test_the_other_name_of_a_limit_is_named_and_taken(tmp_path: Path):
-    """ogx-ai/ogx-client-python#287, koosoli/ESPHomeDesigner#379, voideditor/void#128."""
-    with strict_endpoint("newer", *LOOKS_UP) as endpoint:
-        run = ("run", *JOB[:2], "tasks.count=1", *endpoint.overrides, "model.max_tokens=256")
-        done = synth(*run, "output.dir=old", cwd=tmp_path, code=2)
-        assert (done.returncode, (tmp_path / "old").exists()) == (2, False)
-        option = "model.options.max_tokens_key=max_completion_tokens"
-        assert option in done.stderr
-        for name, more in (("new", (option,)), ("without", ("model.max_tokens=null",))):
-            done = synth(*run, *more, f"output.dir={name}", cwd=tmp_path)
-            assert done.returncode == 0, done.stderr
-
-
 def test_an_endpoint_that_refuses_what_it_sends_is_asked_without_it(tmp_path: Path):
     with strict_endpoint("closed", *LOOKS_UP) as endpoint:
         synth("run", *JOB, *endpoint.overrides, "output.dir=out", cwd=tmp_path)
@@ -73,14 +60,3 @@ def test_an_endpoint_that_refuses_what_it_sends_is_asked_without_it(tmp_path: Pa
     rows = list(Dataset.open(tmp_path / "out").rows())
     assert [row["num_turns"] for row in rows] == [3, 3]
     assert all(row["provider_fields"][0]["echo"]["message"] == {"citations": ["a"]} for row in rows)
-
-
-@pytest.mark.parametrize(("first", "code"), [("preflight=true", 2), ("preflight=false", 3)])
-def test_a_filter_that_takes_no_prompt_leaves_no_rows(tmp_path: Path, first: str, code: int):
-    with strict_endpoint("filter", *LOOKS_UP) as endpoint:
-        run = ("run", *JOB[:3], *endpoint.overrides, first, "output.dir=out")
-        done = synth(*run, cwd=tmp_path, code=code)
-    said = done.stdout + done.stderr
-    assert "content filter withholds the answer to the first prompt" in said
-    assert "Traceback" not in said
-    assert not list(tmp_path.glob("out/**/*.parquet")) or not Dataset.open(tmp_path / "out").count

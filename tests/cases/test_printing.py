@@ -106,10 +106,3 @@ def test_the_protocol_is_alone_on_standard_output(home: Path, record: tuple[str,
         assert answer["result"]["content"] == [{"type": "text", "text": text}]
     assert rest == ""
     assert all(line in errors for line in PRINTED)
-
-
-def test_help_is_a_report_too(home: Path):
-    for words in (("--help",), ("help", "check"), ("check", "--help"), ("--version",)):
-        done = synth(*words, cwd=home, code=None)
-        assert done.stdout
-        assert not done.stderr

@@ -17,7 +17,7 @@ import sqlalchemy
 from envs.types import ToolCall
 from synth.core.dataset.reader import Dataset
 from synth.model import Completion
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
 from tests.unit.envs.sandboxes.attached.test_writes import rows_of
@@ -75,15 +75,6 @@ def test_duckdb_from_questions_to_rows(home: Path):
         synth(command, str(home / "out"), cwd=home / "elsewhere", env=other)
 
 
-def test_another_number_of_workers_gives_the_same_rows(home: Path):
-    """Two runs of one job are equal, whatever their concurrency."""
-    env = {"THE_DB": duckdb_file(home)}
-    for name, concurrency in (("one", 1), ("many", 8)):
-        more = [f"output.dir={name}", f"runtime.concurrency={concurrency}", "tasks.samples=3"]
-        synth(*job(*more), cwd=home, env=env)
-    assert stable_rows(home / "one") == stable_rows(home / "many")
-
-
 def test_a_changed_database_is_named(home: Path):
     """Resume, replay and grade say which table changed, and do not go on."""
     url = sqlite_file(home)
@@ -111,30 +102,6 @@ def test_a_replay_asks_for_the_database(home: Path):
     done = synth("replay", "out", cwd=home, env={"THE_DB": ""}, code=None)
     assert done.returncode != 0
     assert "put its URL into the variable THE_DB" in done.stdout + done.stderr
-
-
-def test_no_password_is_kept(home: Path):
-    """Neither a run directory nor an error holds the password of the URL."""
-    with on_server("postgresql") as address:
-        run(
-            address,
-            "DROP ROLE IF EXISTS attached_reader",
-            "CREATE ROLE attached_reader LOGIN PASSWORD 'hush-7719-hush'",
-            "GRANT SELECT ON ALL TABLES IN SCHEMA public TO attached_reader",
-        )
-        try:
-            own = address.split("@")[1]
-            url = f"postgresql://attached_reader:hush-7719-hush@{own}"
-            done = synth(*job("output.dir=out"), cwd=home, env={"THE_DB": url})
-            held = [path for path in (home / "out").rglob("*") if path.is_file()]
-            assert held
-            assert not [path for path in held if b"hush-7719" in path.read_bytes()]
-            wrong = url.replace("attached_reader:", "nobody_there:")
-            failed = synth(*job("output.dir=wrong"), cwd=home, env={"THE_DB": wrong}, code=None)
-            assert failed.returncode != 0
-            assert "hush-7719" not in done.stdout + done.stderr + failed.stdout + failed.stderr
-        finally:
-            run(address, "DROP OWNED BY attached_reader", "DROP ROLE attached_reader")
 
 
 @pytest.mark.parametrize(

@@ -36,38 +36,6 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), "utf-8")
 
 
-def test_all_config_problems_come_together(tmp_path: Path):
-    said = refused(
-        tmp_path,
-        "tasks.cuont=5",
-        "model.temperature=hot",
-        "agent.max_turns=-1",
-        "runtime.kind=spark",
-    )
-    assert "did you mean tasks.count" in said
-    for key in ("model.temperature", "agent.max_turns", "runtime.kind"):
-        assert key in said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["model=openai", "model.name=m"], ["OPENAI_API_KEY"]),
-        (
-            ["database=postgres", "database.dsn_env_var=NOT_SET_AT_ALL"],
-            ["database.dsn_env_var", "NOT_SET_AT_ALL"],
-        ),
-        (["database.dsn_env_var=MY_DSN"], ["database.dsn_env_var: SQLite has no server"]),
-    ],
-)
-def test_a_wrong_argument_is_refused_by_name(
-    tmp_path: Path, arguments: list[str], words: list[str]
-):
-    said = refused(tmp_path, *arguments, env={"OPENAI_API_KEY": ""})
-    for word in words:
-        assert word in said
-
-
 def break_schema(world: Path) -> None:
     edit(world / "schema.sql", "CREATE TABLE", "CREATE TABEL")
 
@@ -102,30 +70,6 @@ def test_a_broken_world_is_refused_with_its_place(
         assert word in said
 
 
-def test_a_directory_that_holds_a_run_is_refused_with_the_way_out(tmp_path: Path):
-    synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path)
-    done = synth("run", "runtime=inline", "tasks.count=3", "output.dir=run", cwd=tmp_path, code=2)
-    assert "--resume" in done.stderr
-    assert "output.dir" in done.stderr
-
-
-def test_resume_refuses_another_config_and_another_world(tmp_path: Path, world: Path):
-    synth(
-        "run",
-        "runtime=inline",
-        f"env.path={world}",
-        "tasks.count=4",
-        "output.dir=run",
-        cwd=tmp_path,
-    )
-    done = synth("run", "--resume", "run", "tasks.count=9", cwd=tmp_path, code=2)
-    assert "tasks.count: 4 -> 9" in done.stderr
-    edit(world / "policy.md", "\n", "\nAnother rule.\n")
-    next((tmp_path / "run").rglob("*-of-*.parquet")).unlink()  # something is left to resume
-    done = synth("run", "--resume", "run", cwd=tmp_path, code=2)
-    assert "policy.md" in done.stderr
-
-
 def test_a_refused_launch_leaves_its_directory_free(tmp_path: Path):
     refused(
         tmp_path,
@@ -155,12 +99,3 @@ def test_a_task_that_cannot_be_proved_names_the_worlds_own_file_and_the_universe
         "error: universe 1: world/tasks.yaml:16: family price: the oracle price says 1, gold"
         " submits"
     ) in said
-
-
-@pytest.mark.parametrize("engine", ["postgresql", "mysql"])
-def test_a_server_that_is_not_there(tmp_path: Path, engine: str):
-    config = "postgres" if engine == "postgresql" else engine
-    place = {"MY_DSN": f"{engine}://somebody:hunter2@127.0.0.1:9/"}
-    said = refused(tmp_path, f"database={config}", "database.dsn_env_var=MY_DSN", env=place)
-    assert "cannot connect to" in said
-    assert "hunter2" not in said

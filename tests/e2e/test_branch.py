@@ -98,29 +98,6 @@ def test_branches_at_writes_and_at_a_turn(parents: Path):
     assert all(row["reward"] == 1 for row in whole), "an expert without mistakes begins anew"
 
 
-def test_values_of_states_are_the_mean_rewards_of_their_branches(parents: Path):
-    """An expert who errs is worth less before its mistakes; one who does not is worth 1."""
-    made = branched(parents, "valued", "--samples", "6", ERRING, "model.mistake_rate=0.5")
-    shown = synth("inspect", "run", "valued", "--values", "--json", cwd=parents)
-    document = json.loads(shown.stdout)
-    rewards: dict[tuple[str, int], list[float]] = {}
-    for row in made:
-        rewards.setdefault((row["parent_id"], row["branch_step"]), []).append(row["reward"])
-    known = {row["trajectory_id"]: row for row in rows(parents / "run")}
-    assert len(document["steps"]) == len(rewards)
-    for step in document["steps"]:
-        own = rewards[step["parent_id"], step["branch_step"]]
-        assert (step["samples"], step["value"]) == (6, pytest.approx(sum(own) / 6))
-        low, high = step["interval"]
-        assert low <= step["value"] <= high
-        assert high - low < 0.7
-        end = known[step["parent_id"]]["reward"]
-        assert step["gain"] == pytest.approx(end - step["value"])
-    assert any(0 < step["value"] < 1 for step in document["steps"])
-    table = synth("inspect", "valued", "--values", cwd=parents)
-    assert f"{document['steps'][0]['value']:.2f}" in table.stdout
-
-
 def test_each_turn_of_a_rollout_has_a_value(parents: Path):
     where = "reward = 1 and provider_fields::varchar not like '%mistake%'"
     branched(parents, "turns", "--at", "each_turn", "--where", where, "--samples", "1")

@@ -6,26 +6,16 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import pytest
 
-from synth.core.config.compose import compose
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.texts import stored_texts
-from synth.ext.serving.agent_server import serve_agent
-from synth.ext.serving.known_rollouts import open_served
-from synth.ext.serving.live.supervised_sessions import SupervisedSessions
-from synth.ext.serving.live.world import open_live
-from synth.prepare import prepare
 from tests.e2e.command import synth
-from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_hub import environment
-from tests.e2e.test_telemetry import KEY, PLAN, ROOT, play
+from tests.e2e.test_telemetry import KEY, ROOT, play
 from tests.hub_stand_in import hub
 from tests.otlp_collector import attributes, collector
-from tests.unit.ext.serving.live_world import desk
 
 pytestmark = pytest.mark.slow
 
@@ -80,38 +70,3 @@ def test_words_leave_where_they_are_asked_for_and_no_file_span_page_or_upload_ho
         synth("push", "out", "acme/library", *licences, cwd=tmp_path, env=given)
         assert online.files["acme/library"]
         assert not [name for name, data in online.files["acme/library"].items() if KEY.encode() in data]  # fmt: skip
-
-
-async def test_no_event_of_a_session_holds_the_key(leaking: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    plan = (*PLAN, f"env.path={leaking}")
-    known: Any = compose([*plan])[0].config
-    with open_served(known) as served, endpoint(served.repertoire, api_key=KEY) as url:
-        model = ("model=openai", "model.name=expert", f"model.base_url={url}")
-        asked = ("model.send_seed=true", "preflight=false", "model.api_key_env=OPENAI_API_KEY")
-        run = prepare(compose([*plan, *model, *asked])[0].config)
-        async with open_live(run) as live:
-            sessions = SupervisedSessions(live, at_once=2, idle_s=60)
-            async with (
-                serve_agent(sessions, "token-of-this-test") as base,
-                aiohttp.ClientSession(headers={"Authorization": "Bearer token-of-this-test"}) as http,
-            ):  # fmt: skip
-                async with http.post(f"{base}/api/sessions", json={"job": 0}) as opened:
-                    name = (await opened.json())["session"]
-                async with http.get(f"{base}/api/sessions/{name}/events") as stream:
-                    text = await stream.text()
-    assert "event: score" in text
-    assert '\\"note\\"' in text
-    assert KEY not in text
-
-
-async def test_no_answer_of_a_remote_session_holds_the_key(
-    leaking: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    plan: Any = compose([*PLAN, f"env.path={leaking}", "tasks.families=[lend_book]"])[0].config
-    async with desk(prepare(plan)) as at:
-        session = await at.book.take("a client of MCP")
-        answer = await session.call("find_member", {"name": "Ada Kern"})
-    assert '"note"' in answer.text
-    assert KEY not in answer.text

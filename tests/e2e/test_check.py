@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,6 @@ from synth import open as open_episode
 from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.world import check_world
-from synth.evidence import Evidence, Verifier
-from synth.plugins import REWARDS
-from synth.verdict import Verdict
 from tests.e2e.command import COMMAND, synth
 from tests.servers import server
 from tests.unit import small_world
@@ -49,82 +46,6 @@ def test_each_family_of_the_shipped_world_proves_itself(tmp_path: Path):
         assert {"silence", "dump reads"} <= set(family["lazy_agents_caught"])
         assert sum(family["mutants_killed"].values()) > 2
         assert family["mutants_surviving"] == []
-
-
-def test_a_broken_gold_call_fails_its_family_and_no_other(tmp_path: Path):
-    shutil.copytree(EHR, tmp_path / "world", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tmp_path / "world" / "tasks.yaml"
-    text = file.read_text("utf-8")
-    right = '- record_vitals: {patient_id: $pid, heart_rate: "{bpm}"}'
-    assert right in text
-    file.write_text(
-        text.replace(right, "- record_vitals: {patient_id: $pid, heart_rate: 70}"), "utf-8"
-    )
-    families = ["record_heart_rate", "last_blood_pressure"]
-    done = synth("check", "world", "--families", ",".join(families), "--json", cwd=tmp_path, code=1)
-    report = json.loads(done.stdout)
-    broken = [each for each in report["families"] if not each["ok"]]
-    assert [each["family"] for each in report["families"]] == families
-    assert [each["family"] for each in broken] == ["record_heart_rate"]
-    assert "heart_rate=70, which nobody told the agent" in broken[0]["problems"][0]
-
-
-class Generous(Verifier):
-    """A verifier that lets everything pass."""
-
-    def parse_options(self, raw: object) -> object:
-        return raw
-
-    def verify(self, evidence: Evidence, options: object) -> Verdict:
-        return Verdict(self.name, 1.0, "fine")
-
-
-class GenerousState(Generous):
-    name = "state"
-
-
-class GenerousAnswer(Generous):
-    name = "answer"
-
-
-class GenerousReply(Generous):
-    name = "reply"
-
-
-@pytest.mark.parametrize(
-    ("gates", "family"),
-    [(("state",), "record_heart_rate"), (("answer", "reply"), "last_blood_pressure")],
-    ids=["state", "answer and reply"],
-)
-def test_a_verifier_that_lets_everything_pass_is_found(
-    monkeypatch: pytest.MonkeyPatch, gates: Sequence[str], family: str
-):
-    assert check([family])[family].ok
-    for gate in gates:
-        monkeypatch.setitem(REWARDS.builtin, gate, f"{__name__}:Generous{gate.title()}")  # type: ignore[arg-type]
-    report = check([family])[family]
-    assert not report.ok
-    assert report.surviving
-    lazy = [problem for problem in report.problems if "lazy agent" in problem]
-    assert bool(lazy) is ("reply" in gates), "the other gate catches them alone"
-
-
-def test_a_second_check_says_what_it_did_not_prove_again(tmp_path: Path):
-    folder = small_world.make(tmp_path / "world")
-    first, second = (
-        synth("check", str(folder), "--tasks", "1", cwd=tmp_path, code=None) for _ in range(2)
-    )
-    assert (first.returncode, second.returncode) == (0, 0)
-    assert first.stdout.count("(cached)") == 0
-    assert second.stdout.count("(cached)") == 2
-    again = synth("check", str(folder), "--tasks", "1", "--no-cache", cwd=tmp_path, code=None)
-    assert again.stdout.count("(cached)") == 0
-
-
-def test_universes_that_the_world_cannot_make_are_refused(tmp_path: Path):
-    folder = small_world.make(tmp_path / "world")
-    done = synth("check", str(folder), "--universes", "3", cwd=tmp_path, code=2)
-    assert "world has no seed.py" in done.stderr
 
 
 STUCK = """\

@@ -78,32 +78,3 @@ def test_grade_uses_the_rewards_of_todays_world(
     change = report["changes"][0]
     assert change["new_reward"] == 0.5
     assert [item["verifier"] for item in change["new_verdicts"]][1:] == ["reply", "wordy"]
-
-
-def test_a_gate_that_gold_fails_stops_the_run(home: Path):
-    folder = small_world.make(home / "strict")
-    text = FIVE_LINES.replace('["plan"]', '["price"]')
-    (folder / "rewards.py").write_text(text, "utf-8")
-    done = synth("run", "env.path=strict", "tasks.count=2", "runtime=inline", cwd=home, code=None)
-    assert done.returncode != 0
-    assert "gold does not earn the full reward: failed" in done.stderr
-
-
-def test_a_function_that_raises_leaves_the_row_unscored(home: Path):
-    """The function divides by the number of changes, which only gold is sure to make."""
-    folder = small_world.make(home / "raising")
-    (folder / "rewards.py").write_text(
-        "from synth.rewards import reward\n\n\n@reward\ndef r(evidence):\n"
-        "    return 1 / len(evidence.changes)\n",
-        "utf-8",
-    )
-    words = ["env.path=raising", "tasks.count=40", "runtime=inline", "output.dir=raised"]
-    words += ["model.mistakes=[forgotten_step]", "model.mistake_rate=0.5", "tasks.families=[plan]"]
-    synth("run", *words, cwd=home)
-    rows = list(Dataset.open(home / "raised").rows())
-    raised = [row for row in rows if row["reward"] is None]
-    assert 0 < len(raised) < len(rows) == 40
-    for row in raised:
-        verdict = row["verdicts"][-1]
-        assert (verdict["score"], row["outcome"], row["blame"]) == (None, "unscored", None)
-        assert verdict["reason"].startswith("rewards.py:6: @reward r raises ZeroDivisionError")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -111,35 +110,6 @@ def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mend
     assert [row["messages"] for row in stable_rows(run)] == [
         row["messages"] for row in stable_rows(scripted)
     ]
-
-
-def test_a_request_that_is_refused_beside_others_that_are_answered_is_given_up(scripted: Path):
-    """An endpoint that works refuses one request for good: nothing is left to do for that job."""
-    seen = 0
-
-    async def refuse_later(request: web.Request) -> Fault | None:
-        nonlocal seen
-        chat = request.path.endswith("/chat/completions")
-        seen += chat
-        if not chat or seen <= 8:
-            return None
-        text = f'{{"error": {{"message": "no such parameter {"x" * seen}"}}}}'
-        return Fault(status=400, body=(text.encode(),))
-
-    options = ("tasks.count=8", "seed=11", "runtime=inline", "runtime.concurrency=1")
-    run, env = scripted.parent / "refusing-later", {"LOOPBACK_KEY": KEY}
-    with endpoint(Expert(tasks_of(scripted)), refuse_later, KEY) as url:
-        done = synth(
-            "run", *options, f"output.dir={run}", *model(url), cwd=scripted.parent, env=env
-        )
-    assert re.match(r"\d+ rollouts? given up: ", done.stdout)
-    manifest = json.loads((run / "manifest.json").read_text())
-    assert manifest["status"] == "complete"
-    assert manifest["counts"]["rows"] > 0
-    given_up = manifest["counts"]["terminal_errors"]
-    assert given_up == 8 - manifest["counts"]["rows"] > 1
-    kind = f"  {given_up} x ModelRefusedRequest (one of {given_up} texts): "
-    assert done.stdout.count("ModelRefusedRequest") == done.stdout.count(kind) == 1, done.stdout
 
 
 def test_requests_that_were_made_again_are_counted_with_their_reasons(scripted: Path):

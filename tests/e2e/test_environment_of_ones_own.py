@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
-import synth as library
-from synth.core.dataset.reader import Dataset
 from tests.e2e.command import COMMAND, synth
 
 EXTENSIONS = Path(__file__).parents[2] / "examples" / "extensions"
-ENV = {"PYTHONPATH": f"{EXTENSIONS.parent}:{EXTENSIONS.parents[1]}"}
 
 
 def servers(folder: Path) -> list[int]:
@@ -33,43 +25,6 @@ def servers(folder: Path) -> list[int]:
         if str(folder) in command and "server.py" in command:
             found.append(int(process.name))
     return found
-
-
-@pytest.mark.parametrize("world", ["glossary", "inventory"])
-def test_a_run_is_solved_and_replayed(world: str, tmp_path: Path):
-    arguments = [f"env.path={EXTENSIONS / world}", "output.dir=run", "tasks.count=4"]
-    synth("run", *arguments, "runtime=inline", cwd=tmp_path, env=ENV)
-    with Dataset.open(tmp_path / "run") as dataset:
-        rows = list(dataset.rows())
-    assert {row["reward"] for row in rows} == {1.0}
-    changed = {change["table"] for row in rows for change in row["state_diff"]}
-    assert changed == {"glossary": {"entry"}, "inventory": {"item", "reservation"}}[world]
-    replayed = synth("replay", "run", cwd=tmp_path, env=ENV)
-    assert "every tool result, end state and reward as recorded" in replayed.stdout
-
-
-@pytest.mark.parametrize(
-    ("count", "reward"), [(2, 1.0), (3, 0.0)], ids=["right", "wrong by one piece"]
-)
-def test_a_wrong_write_to_the_service_earns_nothing_and_its_row_is_named(count: int, reward: float):
-    for index in range(30):
-        with library.open(EXTENSIONS / "inventory", index=index) as episode:
-            request = re.search(
-                r"reserve 2 of the desk lamp for (.*)\.$", episode.messages[-1]["content"]
-            )
-            if request is None:
-                continue
-            wanted = {"sku": "L-1", "customer": request[1], "count": count}
-            asyncio.run(episode.call("find_items", {"name": "desk lamp"}))
-            assert asyncio.run(episode.call("reserve", wanted)).result.ok
-            asyncio.run(episode.say(f"It is reserved for {request[1]}."))
-            score = episode.score()
-        assert score.reward == reward
-        (state,) = (verdict for verdict in score.verdicts if verdict.verifier == "state")
-        detail = json.dumps(state.to_json())
-        assert ("reservation" in detail and "stock" in detail) == (reward == 0), detail
-        return
-    raise AssertionError("no task is about 2 desk lamps")
 
 
 def test_another_environment_is_another_world(tmp_path: Path):

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,7 @@ from typing import Any
 from envs.metrics import ExecutionMetrics
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.counts import NO_TOOL
-from tests.e2e.command import APART, synth
-from tests.e2e.test_kill import rows_so_far, start
+from tests.e2e.command import synth
 
 Json = Any
 
@@ -84,18 +81,3 @@ def test_the_numbers_are_those_of_the_rows(tmp_path: Path):
     assert counted(tmp_path / "out") == told
     text = synth("inspect", "out", cwd=tmp_path).stdout
     assert re.search(r"tool +calls +errors +error rate +mean +min +p50 +p95 +max", text)
-
-
-def test_a_run_that_was_interrupted_counts_nothing_twice(tmp_path: Path):
-    options = (APART, "tasks.count=120", "seed=5", "output.rows_per_shard=24", "runtime=inline")
-    process = start("run", *options, "output.dir=out", cwd=tmp_path)
-    while process.poll() is None and rows_so_far(tmp_path / "out") < 25:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    before = manifest(tmp_path / "out")
-    assert before == counted(tmp_path / "out")
-    done = synth("run", "--resume", "out", "--json", cwd=tmp_path)
-    assert json.loads(done.stdout)["tools"] == manifest(tmp_path / "out")
-    assert_true(tmp_path / "out")

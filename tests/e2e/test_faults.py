@@ -4,13 +4,9 @@ where the schedule says.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from synth.core.dataset.reader import Dataset
 from synth.core.models.scripted.expert import GAVE_UP
 from tests.e2e.command import stable_rows, synth
 
@@ -22,7 +18,6 @@ FAULTS = (
     "agent.faults.slow_s=0.001",
     "seed=2",
 )
-WORLDS = ("ehr_db", "shop")
 
 
 def rows_of(home: Path, name: str, *options: str) -> list[dict[str, Json]]:
@@ -82,26 +77,3 @@ def test_an_expert_that_retries_earns_everything_and_one_that_does_not_fails_by_
         # What was left to do decides: a read that nothing hung on costs nothing.
         assert other["blame"] == (None if other["reward"] == 1.0 else "tool")
     assert sum(row["reward"] < 1.0 for row in hasty) > 5
-
-
-def test_retries_unseen_by_the_model_heal_the_calls(tmp_path: Path):
-    hidden = (
-        "agent.middleware=[retry,faults]",
-        "agent.retry.tools=true",
-        "agent.retry.first_s=0.001",
-    )
-    rows = rows_of(tmp_path, "hidden", "tasks.count=20", "model.tool_retries=0", *hidden)
-    assert {row["reward"] for row in rows} == {1.0}
-    assert sum(row["num_tool_errors"] == 0 for row in rows) > 13
-    assert sum(len(row["injected_faults"]) for row in rows) > 10
-    synth("replay", "hidden", cwd=tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("world", WORLDS)
-def test_five_hundred_rollouts_with_faults_all_earn_the_full_reward(world: str, tmp_path: Path):
-    rows = rows_of(tmp_path, "many", f"env={world}", "tasks.count=500")
-    check_retried(rows, tmp_path, "many")
-    kinds = Counter(each["kind"] for row in rows for each in row["injected_faults"])
-    assert len(kinds) == 6
-    assert Dataset.open(tmp_path / "many").count == 500

@@ -118,26 +118,17 @@ def test_nothing_is_sent_without_licences_or_a_token(run: Path, tmp_path: Path, 
     assert not online.files
 
 
-@pytest.mark.parametrize(
-    ("canary", "kind"),
-    [
-        ("AKIAQYLPMN5HFIQR7XYA", "AWS Access Key"),
-        ("ghp_0123456789abcdefABCDEF0123456789abcd", "GitHub Token"),
-        ("canary-of-this-machine-4711", "the value of a key variable of this machine"),
-    ],
-)
-def test_a_secret_in_any_file_stops_the_push(
-    run: Path, tmp_path: Path, online: Hub, canary: str, kind: str
-):
+def test_a_secret_in_any_file_stops_the_push(run: Path, tmp_path: Path, online: Hub):
+    canary = "canary-of-this-machine-4711"
     config = run / "config.yaml"
     config.write_text(f"{config.read_text('utf-8')}# {canary}\n", "utf-8")
     done = synth(
         *("push", "out", REPO, "--license", "mit", "--personal-data-reviewed"),
         cwd=tmp_path,
-        env=environment(online, tmp_path) | {"MY_API_KEY": "canary-of-this-machine-4711"},
+        env=environment(online, tmp_path) | {"MY_API_KEY": canary},
         code=2,
     )
-    assert f"config.yaml: {kind}" in done.stderr
+    assert "config.yaml: the value of a key variable of this machine" in done.stderr
     assert canary not in done.stderr + done.stdout
     assert not online.requests
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 
 from synth.config import from_dict
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.archive import pack_world
 from synth.core.runner.runtimes.ray import RayOptions, RayRuntime
 from synth.core.runner.worker_messages import Assignment
@@ -25,7 +23,6 @@ from synth.prepare import prepare
 from synth.task import Task
 from synth.worker import Worker
 from tests.e2e.command import synth
-from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.e2e.misbehaving import Place, interrupt, wait_for_words
 from tests.e2e.test_kill import command_line, group_of
 
@@ -215,35 +212,6 @@ def test_an_address_where_nobody_listens_is_said_at_once(place: Place):
     assert code == 2
     assert "runtime.address: cannot use 127.0.0.1" in said
     assert not (place.home / "out").exists()
-
-
-def test_what_tools_print_is_not_in_the_report(place: Place):
-    code, out, _ = place.run("runtime=inline", "output.dir=out", "--json", WHO="item7", HOW="print")
-    assert code == 0
-    assert json.loads(out)["rows"] == 60
-
-
-def test_a_budget_that_is_spent_asks_nothing_more(place: Place):
-    """Each resume would otherwise pay for what fits into the workers before it looks."""
-    assert place.run("runtime=inline", "output.dir=scripted")[0] == 0
-    table = TaskTable(place.home / "scripted" / "tasks.parquet")
-    expert = Expert(Task.from_json(table.task(at)) for at in range(len(table)))
-    with endpoint(expert) as url:
-        model = (
-            "model=openai",
-            "model.name=expert",
-            f"model.base_url={url}",
-            "model.api_key_env=null",
-        )
-        limits = ("runtime=inline", "runtime.concurrency=2", "budget.tokens=500", "output.dir=out")
-        code, out, said = place.run(*model, *limits)
-        assert code == 3, said
-        assert "the budget of 500 tokens is spent" in out
-        asked = expert.requests
-        code, out, said = place.run("--resume", "out")
-        assert code == 3, said
-        assert "the budget of 500 tokens is spent" in out
-        assert expert.requests == asked
 
 
 class TestSweep:

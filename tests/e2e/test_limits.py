@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from synth.core.dataset.reader import Dataset
 from synth.core.runner.rate_limits.governor import BURST_S
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
@@ -64,21 +63,6 @@ def check_rate(limited: Limited, per_second: float) -> None:
         assert most_in(limited.asked, span) <= per_second * (span + BURST_S) + 2
 
 
-def test_what_an_endpoint_refuses_is_found_out_and_nothing_is_lost(scripted: Path):
-    """It takes four at once, the run begins with sixteen: every rollout ends well, and few requests
-    are refused later on.
-    """
-    limited = Limited(Expert(tasks_of(scripted)), at_once=4, answer_s=0.02)
-    options = ("runtime=inline", "model.start_concurrency=16", "model.max_retries=8")
-    rows = play(scripted, limited, "refused", *options)
-    assert {row["reward"] for row in rows} == {1.0}
-    assert limited.refused
-    later = limited.asked[len(limited.asked) // 2]
-    assert sum(at >= later for at in limited.refused) <= 0.1 * sum(
-        at >= later for at in limited.asked
-    )
-
-
 def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(
     scripted: Path, everything: list[dict[str, Any]]
 ):
@@ -98,22 +82,6 @@ def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_o
     assert [row["messages"] for row in stable_rows(scripted.parent / "budget")] == [
         row["messages"] for row in everything
     ]
-
-
-def test_turns_and_minutes_are_budgets_too(scripted: Path):
-    limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
-    rows = play(
-        scripted,
-        limited,
-        "turns",
-        "runtime=inline",
-        "runtime.concurrency=4",
-        "budget.turns=60",
-        code=3,
-    )
-    assert 60 <= sum(row["num_turns"] for row in rows) <= 60 + 4 * 8
-    play(scripted, limited, "minutes", "runtime=inline", "budget.minutes=0.0001", code=3)
-    assert Dataset.open(scripted.parent / "minutes").count < 40
 
 
 @pytest.mark.ray

@@ -17,7 +17,7 @@ from synth.core.rerun.regrade import grade
 from synth.core.rerun.replay import replay
 from synth.ext.serving.chat_request import check_request
 from tests.e2e.command import stable_rows, synth
-from tests.e2e.test_serve_model import differing, serving
+from tests.e2e.test_serve_model import differing
 
 Json = Any
 PLAN = ("env=shop", "tasks.count=20", "tasks.samples=2", "seed=5", "agent.max_turns=100")
@@ -65,27 +65,6 @@ def test_both_fire_on_most_rollouts_and_change_nothing_that_is_judged(low: Path)
     assert judged(low) == judged(low.parent / "plain")
 
 
-def test_messages_show_the_preview_and_events_the_whole_result(low: Path):
-    for row in Dataset.open(low).rows():
-        shown = {
-            each["tool_call_id"]: each["content"]
-            for each in row["messages"]
-            if each["role"] == "tool"
-        }
-        for event in row["events"]:
-            if "offloaded" in event:
-                assert f"Kept as {event['offloaded']}" in shown[event["id"]]
-                assert len(json.dumps(event["result"])) > 200
-        names = {each["function"]["name"] for each in row["tools"]}
-        assert {"read_tool_output", "grep_tool_output"} <= names
-        own = [
-            each
-            for each in row["events"]
-            if each["event"] == "tool_result" and each["name"] == "read_tool_output"
-        ]
-        assert all(each["by"] == "offload" for each in own)
-
-
 def test_every_context_that_was_sent_is_valid_and_each_turn_is_trained_in_one_of_them(low: Path):
     """Segments hold all turns in order, each the way it stands in ``messages``."""
     for row in Dataset.open(low).rows():
@@ -123,17 +102,6 @@ def test_it_replays_and_is_repeated_out_of_its_directory_to_the_letter(low: Path
         "run", *PLAN, *LOW, "model=replay", "model.path=low", INLINE, "output.dir=again", cwd=home
     )
     assert differing(stable_rows(home / "again"), stable_rows(low)) == {"config_digest"}
-
-
-def test_over_http_every_request_is_valid_and_the_ends_are_the_same(low: Path):
-    """A server that keeps no state and refuses what OpenAI refuses answers for the expert, by its
-    own notes.
-    """
-    home = low.parent
-    with serving(*PLAN, *ERRING, *LOW, cwd=home) as server:
-        synth(*server.run, INLINE, "output.dir=http", cwd=home)
-    assert sum(bool(compactions(row)) for row in stable_rows(home / "http")) > 30
-    assert judged(home / "http") == judged(low)
 
 
 def test_it_loads_and_exports_what_the_model_saw(

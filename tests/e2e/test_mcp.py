@@ -118,20 +118,6 @@ async def test_over_http_a_rollout_is_played_recorded_and_kept_from_the_player(
         assert [row["reward"] for row in dataset.rows()] == [1.0]
 
 
-async def test_the_user_answers_a_tool(tmp_path: Path):
-    async with served(run_of(tmp_path, ["plan_asked"])) as (_, url), client(url) as player:
-        answer = await player.call_tool("reply_to_user", {"text": "On which day?"})
-        assert "please" in text_of(answer)
-
-
-async def test_a_client_of_an_older_version_ends_its_session_by_leaving(tmp_path: Path):
-    async with served(run_of(tmp_path)) as (at, url):
-        async with client(url, "legacy") as player:
-            await player.call_tool("all_items", {})
-        assert at.book.open == 0
-        assert [report.stop_reason for report in at.reports] == ["empty_reply"]
-
-
 async def test_the_next_client_of_a_path_gets_the_next_task(tmp_path: Path):
     """The newest version knows no disconnect: a new connection ends what was left there."""
     prompts = []
@@ -200,17 +186,6 @@ async def test_hostile_requests_are_typed_errors(tmp_path: Path):
 async def refused(ask: Callable[[], Any]) -> None:
     with pytest.raises(MCPError, match="unknown"):
         await ask()
-
-
-async def test_sessions_are_bounded_in_number(tmp_path: Path):
-    async with (
-        served(run_of(tmp_path), at_once=1) as (_, url),
-        client(f"{url}/a") as first,
-        client(f"{url}/b") as second,
-    ):
-        await first.list_tools()
-        with pytest.raises(MCPError, match="sessions are open"):
-            await second.list_tools()
 
 
 @pytest.mark.slow

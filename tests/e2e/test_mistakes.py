@@ -4,8 +4,6 @@ data.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.perturbations import MISTAKE_KINDS
 from synth.core.models.scripted.mistakes import implied_failure
-from tests.e2e.command import stable_rows, synth
+from tests.e2e.command import synth
 
 Json = Any
 KINDS = f"model.mistakes=[{','.join(MISTAKE_KINDS)}]"
@@ -22,7 +20,7 @@ JOB = (
     "run",
     KINDS,
     "model.mistake_rate=0.5",
-    "tasks.count=100",
+    "tasks.count=50",
     "tasks.samples=2",
     "seed=5",
     "runtime=inline",
@@ -57,50 +55,6 @@ def test_a_rollout_fails_exactly_where_its_log_says_so(rows: list[dict[str, Json
     assert all(row["reward"] == 1.0 for row in rows if log(row) and log(row)[-1]["recovered"])
 
 
-def test_half_of_the_rollouts_hold_a_mistake_and_every_kind_occurs(rows: list[dict[str, Json]]):
-    kinds = Counter(log(row)[0]["kind"] for row in rows if log(row))
-    assert 0.4 < kinds.total() / len(rows) < 0.6
-    assert set(kinds) == set(MISTAKE_KINDS)
-
-
-def test_recoveries_are_in_the_data(rows: list[dict[str, Json]]):
-    """A call that found nothing or failed, the right call of the same tool in the next turn, and
-    the full reward.
-    """
-    after_an_error = after_nothing = 0
-    for row in rows:
-        if [each["kind"] for each in log(row) if each["detail"] == "set right"] != [
-            "wrong_argument"
-        ]:
-            continue
-        assert row["reward"] == 1.0
-        at = next(
-            at
-            for at, each in enumerate(row["messages"])
-            if each.get("tool_call_id") == log(row)[0]["extra"][0]
-        )
-        wrong, right = (
-            row["messages"][place]["tool_calls"][0]["function"] for place in (at - 1, at + 1)
-        )
-        assert wrong["name"] == right["name"]
-        assert wrong["arguments"] != right["arguments"]
-        failed = '"status":"error"' in row["messages"][at]["content"]
-        after_an_error, after_nothing = after_an_error + failed, after_nothing + (not failed)
-    assert after_an_error >= 1
-    assert after_an_error + after_nothing >= 6
-
-
-def test_the_log_points_at_the_turn_that_made_the_call(rows: list[dict[str, Json]]):
-    looked = 0
-    for row in rows:
-        turns = [each for each in row["messages"] if each["role"] == "assistant"]
-        for entry in log(row):
-            if not entry["recovered"] and entry["extra"] and entry["turn"] < len(turns) - 1:
-                assert [each["id"] for each in turns[entry["turn"]]["tool_calls"]] == entry["extra"]
-                looked += 1
-    assert looked > 20
-
-
 def test_the_turn_with_the_mistake_is_not_trained_on_and_all_others_are(
     rows: list[dict[str, Json]],
 ):
@@ -115,19 +69,8 @@ def test_the_turn_with_the_mistake_is_not_trained_on_and_all_others_are(
         if made and row["reward"] == 1.0:
             recovered += 1
             assert turns[made[0] + 1 :], "the recovery follows, and is trained on"
-    assert masked > 65
-    assert recovered > 13
-
-
-def test_the_same_job_gives_the_same_mistakes(runs: dict[str, Path]):
-    home = runs["shop"].parent
-    synth(*JOB, "env=shop", "runtime.concurrency=3", "output.dir=again", cwd=home)
-    assert stable_rows(home / "again") == stable_rows(runs["shop"])
-
-
-def test_replay_finds_a_run_with_mistakes_identical(runs: dict[str, Path]):
-    done = synth("replay", "ehr_db", "--json", cwd=runs["ehr_db"].parent)
-    assert json.loads(done.stdout)["identical"]
+    assert masked > 30
+    assert recovered > 6
 
 
 def test_queries_that_fail_are_set_right(tmp_path: Path):
@@ -168,7 +111,7 @@ def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: P
         *("agent.middleware=[compaction,offload,faults]", "agent.compaction.context_window=6000"),
         *("agent.offload.max_chars=1500", "agent.faults.kinds=[lock_timeout]"),
     )
-    job = ("run", f"env={world}", styles, "tasks.count=80", "runtime=inline")
+    job = ("run", f"env={world}", styles, "tasks.count=48", "runtime=inline")
     synth(*job, *more, "output.dir=hard", cwd=tmp_path)
     rows = list(Dataset.open(tmp_path / "hard").rows())
     assert [row["trajectory_id"] for row in rows if row["reward"] < 1.0] == []
@@ -178,18 +121,3 @@ def test_every_style_of_the_expert_earns_the_full_reward(world: str, tmp_path: P
         len(message.get("tool_calls") or ()) > 1 for row in rows for message in row["messages"]
     )
     assert together
-
-
-def test_a_rate_alone_makes_mistakes_of_all_kinds(tmp_path: Path):
-    """Issue 38: `model.mistake_rate=0.4` alone did nothing, without a word."""
-    job = ("env=library", "tasks.count=12", "runtime=inline", "output.dir=run")
-    synth("run", *job, "model.mistake_rate=1.0", cwd=tmp_path)
-    rows = list(Dataset.open(tmp_path / "run").rows(["reward", "provider_fields"]))
-    made = {
-        fields["mistake"]["kind"]
-        for row in rows
-        for fields in row["provider_fields"]
-        if "mistake" in fields
-    }
-    assert len(made) > 1
-    assert any(row["reward"] < 1 for row in rows)

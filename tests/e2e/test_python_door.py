@@ -18,7 +18,7 @@ import pytest
 import synth
 from synth.core.config.compose import compose
 from synth.core.dataset.store.run_info import RunFiles
-from synth.errors import ConfigProblems, DatasetError, OperatorError, ResumeRefused, UntrustedCode
+from synth.errors import DatasetError, OperatorError, ResumeRefused, UntrustedCode
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command
 from tests.unit import small_world
@@ -58,15 +58,6 @@ def test_values_of_every_kind_reach_the_config(tmp_path: Path):
     assert {row["split"] for row in run.dataset} == {"train", "test"}
 
 
-def test_all_problems_of_a_config_are_raised_at_once():
-    with pytest.raises(ConfigProblems) as caught:
-        synth.run(env="librari", tasks={"count": -1}, sed=3)
-    text = str(caught.value)
-    assert "librari" in text
-    assert "tasks.count" in text
-    assert "sed" in text
-
-
 def test_a_whole_config_takes_no_other_overrides():
     config = compose(["env=library"])[0].config
     with pytest.raises(OperatorError, match="a RunConfig is the whole config"):
@@ -99,6 +90,11 @@ def test_a_run_is_resumed_with_a_change(tmp_path: Path):
     assert (again.status, again.rows) == ("complete", 8)
     with pytest.raises(ResumeRefused):
         synth.run(resume=first.directory, seed=9, progress=False)
+
+
+def test_minutes_are_a_budget(tmp_path: Path):
+    run = made(tmp_path / "run", budget={"minutes": 0.0001}, **{"runtime.concurrency": 1})
+    assert (run.status, run.reason) == ("partial", "the budget of 0.0001 minutes is spent")
 
 
 INTERRUPTED = """
@@ -191,14 +187,6 @@ def test_several_runs_are_one_dataset(tmp_path: Path):
         synth.load([first.directory, tmp_path / "b" / ".." / "a"])
     with pytest.raises(OperatorError, match="one by one"):
         synth.replay(both)
-
-
-def test_an_index_past_the_last_row_is_an_index_error(tmp_path: Path):
-    dataset = made(tmp_path / "a").dataset
-    assert list(dataset)[3] == dataset[3] == dataset[-5]
-    for index in (8, -9):
-        with pytest.raises(IndexError, match="the dataset has 8"):
-            dataset[index]
 
 
 def test_a_dataset_becomes_a_data_frame(tmp_path: Path):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,7 @@ from synth.ext.serving.live.world import open_live
 from synth.model import Completion, Conversation, Delta, Model, OnDelta
 from synth.task import Message, Task
 from tests.e2e.chromium import FLAGS, HOSTILE, executable
-from tests.e2e.command import serving, synth
-from tests.unit import talking_world
+from tests.e2e.command import synth
 from tests.unit.ext.serving.live_world import run_of
 
 TOKEN = "the-token-of-this-test"
@@ -31,38 +29,6 @@ def ask(url: str, body: object = None) -> Any:
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     return urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=20)
-
-
-def events(url: str) -> Iterator[dict[str, Any]]:
-    with ask(url) as answer:
-        for line in answer:
-            if line.startswith(b"data: "):
-                yield json.loads(line[6:])
-
-
-@pytest.mark.slow
-def test_the_command_streams_a_rollout_and_takes_an_approval_and_a_turn(tmp_path: Path):
-    world = tmp_path / "talk"
-    world.mkdir()
-    talking_world.make(world)
-    command = ["serve-agent", str(world), "--families", "plan_asked", "--count", "99"]
-    command += ["--token-env", "AGENT_TOKEN"]
-    with serving(*command, cwd=tmp_path, AGENT_TOKEN=TOKEN) as line:
-        base = line.partition("/?")[0]
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(f"{base}/api/world", timeout=20)
-        with ask(f"{base}/api/sessions", {"approval": "strict", "user": "person"}) as answer:
-            opened = json.load(answer)
-        own = f"{base}/api/sessions/{opened['session']}"
-        kinds = []
-        for event in events(f"{own}/events"):
-            kinds.append(event["event"])
-            if kinds[-1] == "user_turn_request":
-                ask(f"{own}/turns", {"text": "Forget it.", "ends": kinds.count(kinds[-1]) > 1})
-            if kinds[-1] == "approval_request":
-                ask(f"{own}/approvals", {"call": event["call"]["id"], "approve": False})
-        assert kinds[-1] in {"score", "agent_error"}
-        assert "user_reply" in kinds
 
 
 class HostileModel(Model, Conversation):

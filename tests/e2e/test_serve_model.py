@@ -11,22 +11,15 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-import zlib
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envs.types import ToolCall
-from synth.core.dataset.reader import Dataset
 from synth.core.foundation.perturbations import MISTAKE_KINDS
-from synth.core.types.events import Usage
-from synth.model import Completion
 from tests.e2e.command import COMMAND, stable_rows, synth
-from tests.e2e.expert_endpoint import endpoint
 
 Json = Any
 PLAN = ("env=shop", "tasks.count=40", "tasks.samples=2", "seed=5")
@@ -133,21 +126,6 @@ def test_a_served_expert_gives_the_transcripts_of_the_one_in_process(erring: Pat
     assert differing(ours, theirs) == ASKED | {"config_digest"}
 
 
-def test_without_seeds_each_sample_is_played_by_somebody(erring: Path):
-    """What two samples have in common is dealt to them in turn: the same transcripts, task by
-    task.
-    """
-    home = erring.parent
-    with serving(*PLAN, *ERRING, cwd=home, end=signal.SIGINT) as server:
-        synth(*server.run, "model.send_seed=false", INLINE, "output.dir=unseeded", cwd=home)
-
-    def transcripts(run: Path) -> list[str]:
-        rows = as_sent(stable_rows(run))
-        return sorted(json.dumps([row["task_id"], row["messages"]]) for row in rows)
-
-    assert transcripts(home / "unseeded") == transcripts(erring)
-
-
 @pytest.mark.ray
 def test_a_run_is_repeated_out_of_its_directory(erring: Path):
     """By a Ray worker, which has another working directory."""
@@ -156,21 +134,6 @@ def test_a_run_is_repeated_out_of_its_directory(erring: Path):
     synth("run", *PLAN, *replaying, "output.dir=again", cwd=home)
     assert differing(stable_rows(home / "again"), stable_rows(erring)) == {"config_digest"}
     synth("replay", "again", cwd=home)
-
-
-def test_a_job_without_a_record_is_an_error_that_no_retry_heals(erring: Path):
-    home = erring.parent
-    plan = [*PLAN[:2], "tasks.samples=3", PLAN[3]]
-    synth("run", *plan, "model=replay", "model.path=erring", INLINE, "output.dir=more", cwd=home)
-    assert Dataset.open(home / "more").count == 80
-    broken = Dataset.open(home / "more").errors()
-    assert len(broken) == 40
-    assert {each["error_type"] for each in broken} == {"ModelRefusedRequest"}
-    assert all(
-        "is not there; a replay answers the jobs of its own plan" in each["message"]
-        for each in broken
-    )
-    assert not any(each["retryable"] for each in broken)
 
 
 @pytest.mark.parametrize(
@@ -231,109 +194,3 @@ def test_it_asks_for_the_key_streams_and_writes_no_key_down(tmp_path: Path):
         _, log = server.process.communicate(timeout=30)
     assert log.count('"POST /v1/chat/completions HTTP/1.1" 200') == 1
     assert KEY not in log
-
-
-def wild(calls: Sequence[tuple[str, str, str]] = (), **fields: Json) -> Completion:
-    made = tuple(ToolCall(*each) for each in calls)
-    ending: dict[str, Json] = {"finish_reason": "tool_calls" if made else "stop"}
-    return Completion(tool_calls=made, **(ending | fields))
-
-
-FIND = "find_patients"
-WILD = (
-    wild([("a", FIND, '{"name": "Zoë",}')], reasoning_content="A trailing comma."),
-    wild([("a", FIND, "{'name': 'Ada'}")], content="With single quotes."),
-    wild([("a", FIND, '```json\n{"name": "Ada"}\n```')]),
-    wild([("a", FIND, '"{\\"name\\": \\"Ada\\"}"')]),
-    wild([("a", FIND, '{"name": NaN}'), ("b", FIND, '{"name": "A", "name": "B"}')]),
-    wild([("a", "find_pateints", '{"name": "Ada"}')]),
-    wild([("a", "no such tool!", "{}")]),
-    wild([("a", FIND, '{"name": 5}')]),
-    wild(
-        [("a", FIND, '{"name": "\ud800 and \x00"}')],
-        content="lone \ud801, NUL \x00",
-        reasoning_content="\ud802",
-    ),
-    wild([("a", FIND, '{"name": 99999999999999999999999}')]),
-    wild([("a", FIND, '{"name": "Ada')], finish_reason="length"),
-    wild(content="", refusal="I will not."),
-    wild(content="I cannot", finish_reason="content_filter"),
-    wild(token_ids=(1, 2, 3), logprobs=(-0.25, -1.5, -0.0), content="Counted."),
-    wild(content="That is all."),
-)
-
-
-async def misbehave(request: dict[str, Json]) -> Completion:
-    """Some form of misbehaviour, a function of the conversation; the third turn is the last."""
-    turn = sum(each["role"] == "assistant" for each in request["messages"])
-    text = request["messages"][1]["content"]
-    draw = zlib.crc32(f"{turn} {text}".encode())
-    completion = WILD[draw % len(WILD)] if turn < 3 else WILD[-1]
-    calls = tuple(
-        replace(each, id=f"{each.id}{turn}" if draw % 2 else each.id)
-        for each in completion.tool_calls
-    )
-    return replace(completion, tool_calls=calls, usage=Usage(100 + turn, 7, draw % 50, None))
-
-
-@pytest.fixture(scope="module")
-def misbehaved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run against an endpoint that emits all kinds of broken calls."""
-    home = tmp_path_factory.mktemp("wild")
-    prices = ("model.price_input_usd_per_mtok=0.4", "model.price_output_usd_per_mtok=1.6")
-    with endpoint(misbehave) as url:
-        model = (
-            "model=openai",
-            "model.name=expert",
-            f"model.base_url={url}",
-            "model.api_key_env=null",
-            *prices,
-        )
-        synth(
-            "run",
-            "tasks.count=80",
-            *model,
-            "model.temperature=0.5",
-            INLINE,
-            "output.dir=wild",
-            cwd=home,
-        )
-    return home / "wild"
-
-
-def test_every_form_of_misbehaviour_was_recorded(misbehaved: Path):
-    rows = stable_rows(misbehaved)
-    emitted = [each for row in rows for each in row["events"] if each["event"] == "completion"]
-    assert {row["stop_reason"] for row in rows} >= {"user_ended", "refused", "truncated"}
-    assert {call["arguments"] for each in emitted for call in each["tool_calls"]} >= {
-        call.arguments for form in WILD for call in form.tool_calls if "\x00" not in call.arguments
-    }
-    assert any("escaped" in each for each in emitted)
-    assert any(row["token_ids"] for row in rows)
-    assert all(row["cost_usd"] for row in rows)
-
-
-def test_a_run_against_an_endpoint_is_repeated_to_the_letter(misbehaved: Path):
-    home = misbehaved.parent
-    synth(
-        "run",
-        "tasks.count=80",
-        "model=replay",
-        "model.path=wild",
-        INLINE,
-        "output.dir=again",
-        cwd=home,
-    )
-    again = stable_rows(home / "again")
-    assert differing(again, stable_rows(misbehaved)) == {"config_digest"}
-    assert (again[0]["model"], again[0]["sampling"]) == ("expert", {"temperature": 0.5})
-    card = (home / "again" / "README.md").read_text()
-    assert "| teacher | `expert` (sampled as its rows say) |" in card
-
-
-def test_a_recorded_run_is_served_to_the_letter(misbehaved: Path):
-    home = misbehaved.parent
-    with serving("model=replay", "model.path=wild", cwd=home) as server:
-        synth(*server.run, INLINE, "output.dir=http", cwd=home)
-    differ = differing(stable_rows(home / "http"), stable_rows(misbehaved))
-    assert differ == {"config_digest", "provider_fields", "sampling", "events", "cost_usd"}

@@ -131,33 +131,6 @@ def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
     assert [row["reward"] for row in rows_of(tmp_path / "decided")] == [1.0] * 12
 
 
-def test_a_model_at_fault_leaves_its_rollouts_unscored(tmp_path: Path):
-    world = talking_world.make(tmp_path / "world")
-    asked = ("tasks.count=6", "tasks.families=[plan_asked]", "output.dir=run")
-    job = ("run", f"env.path={world}", *asked)
-    with endpoint(Player(lambda _: "As an AI, I plan things for 2026-04-03.")) as url:
-        synth(*job, *user(url, "users.decides=model"), cwd=tmp_path)
-    rows = rows_of(tmp_path / "run")
-    assert {(row["outcome"], row["reward"], row["blame"]) for row in rows} == {
-        ("unscored", None, "user")
-    }
-    assert all("role" in turns_of(row)[0]["fault"] for row in rows)
-    synth("grade", "run", cwd=tmp_path)
-    synth("replay", "run", cwd=tmp_path)
-
-
-def test_what_the_user_spends_counts_in_the_budget(tmp_path: Path):
-    world = talking_world.make(tmp_path / "world")
-    asked = ("tasks.count=12", "tasks.families=[plan_asked]", "output.dir=run")
-    job = ("run", f"env.path={world}", *asked)
-    with endpoint(Player(obedient)) as url:
-        done = synth(
-            *job, *user(url, "budget.tokens=500", "runtime.concurrency=1"), cwd=tmp_path, code=3
-        )
-    assert "budget of 500 tokens is spent" in done.stdout + done.stderr
-    assert 1 <= len(rows_of(tmp_path / "run")) < 12
-
-
 def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heals_them(
     tmp_path: Path,
 ):

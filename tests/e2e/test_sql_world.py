@@ -9,16 +9,11 @@ import contextlib
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import synth
-from envs.environments.database import DatabaseExecutableEnvironment
-from envs.sandboxes.base import Template
-from envs.types import Limits, Pins, ToolCall
-from envs.world.loader import World, load_world
 from tests.e2e.command import stable_rows
 from tests.e2e.command import synth as command
 
@@ -78,17 +73,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def world(folder: Path) -> World:
-    return load_world(folder)
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template() as template:
-        yield template
-
-
 def test_an_agent_finds_its_way_with_sql(folder: Path):
     """A first query with a mistake, what it is told about it, and a booking that is judged
     right.
@@ -121,18 +105,6 @@ def test_an_agent_finds_its_way_with_sql(folder: Path):
 
         asyncio.run(work())
         assert episode.score().reward == 1.0
-
-
-def test_a_stray_row_costs_the_reward(folder: Path):
-    with synth.open(folder, family="book") as episode:
-
-        async def work() -> None:
-            sql = "INSERT INTO bookings (room_id, day) SELECT room_id, '2026-04-05' FROM rooms"
-            assert (await episode.call("run_mutation_query", {"sql": sql})).result.ok
-            await episode.say("Booked.")
-
-        asyncio.run(work())
-        assert episode.score().reward == 0.0
 
 
 def test_the_world_proves_itself(folder: Path):
@@ -176,99 +148,3 @@ def free_sql_processes(mark: str) -> list[str]:
             ):
                 found.append(each.name)
     return found
-
-
-HOSTILE = [
-    "PRAGMA query_only=0",
-    "PRAGMA query_only(0)",
-    "PRAGMA main.query_only = 0",
-    "PRAGMA writable_schema = 1",
-    "PRAGMA journal_mode = OFF",
-    "PRAGMA hard_heap_limit = 1",
-    "PRAGMA max_page_count = 4294967294",
-    "PRAGMA temp_store_directory = '.'",
-    "ATTACH 'stolen.db' AS x",
-    "ATTACH ':memory:' AS x",
-    "DETACH main",
-    "VACUUM INTO 'copy.db'",
-    "VACUUM",
-    "SELECT fts3_tokenizer('x', x'4141414141414141')",
-    "SELECT load_extension('libm.so.6')",
-    "SELECT writefile('note.txt', 'x')",
-    "SELECT readfile('/etc/hostname')",
-    "SELECT * FROM pragma_database_list",
-    "SELECT * FROM pragma_compile_options",
-    "SELECT hex(zeroblob(900000000))",
-    "SELECT printf('%.*c', 900000000, 'x')",
-    "SELECT replace(hex(zeroblob(8000000)), '0', 'xxxxxxxxxxxxxxxx')",
-    "SELECT 'a' LIKE '%' || replace(hex(zeroblob(12000)), '0', '_%')",
-    "SELECT group_concat(hex(zeroblob(4000000))) FROM rooms a, rooms b, rooms c",
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
-    (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        " SELECT i FROM n ORDER BY i DESC"
-    ),
-    "BEGIN",
-    "COMMIT",
-    "END",
-    "ROLLBACK",
-    "SAVEPOINT x",
-    "RELEASE envs_unit",
-    "COMMIT; BEGIN",
-    "DELETE FROM bookings; COMMIT",
-    "SELECT 1; COMMIT; INSERT INTO bookings VALUES (9, 101, 'x')",
-    "INSERT OR ROLLBACK INTO bookings VALUES (501, 101, 'x')",
-    "CREATE TABLE mine (a)",
-    "CREATE TEMP TABLE mine AS SELECT * FROM rooms",
-    "CREATE TRIGGER t AFTER INSERT ON rooms BEGIN DELETE FROM rooms; END",
-    "CREATE TEMP TRIGGER t AFTER INSERT ON rooms BEGIN DELETE FROM rooms; END",
-    "CREATE VIRTUAL TABLE v USING fts5(a)",
-    "ALTER TABLE rooms RENAME TO halls",
-    "DROP TABLE bookings",
-    "REINDEX",
-    "ANALYZE",
-    "UPDATE sqlite_schema SET sql = 'x'",
-    "INSERT INTO sqlite_sequence VALUES ('rooms', 9)",
-    "INSERT INTO bookings SELECT NULL, 999, 'x'",
-    (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        " INSERT INTO rooms SELECT 900"
-        " + i, 'r' || i, 1 FROM n"
-    ),
-    "UPDATE bookings SET room_id = 101, day = 'x'",
-]
-
-
-@pytest.mark.parametrize("sql", HOSTILE)
-def test_hostile_sql_is_refused_and_leaves_nothing(
-    world: World, template: Template, sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Through each tool that takes SQL; the sandbox works on as before, and so do others of its
-    template.
-    """
-    monkeypatch.chdir(tmp_path)
-    with world.environment(template, Pins(), Limits(statement_timeout_ms=300)) as environment:
-        before = environment.state_hash()
-        for tool in ("run_select_query", "run_mutation_query", "submit_sql"):
-            outcome = environment.call(ToolCall.of(tool, {"sql": sql}))
-            assert not outcome.result.ok, outcome
-            assert outcome.changes == ()
-            assert environment.state_hash() == before
-        assert works(environment)
-    assert not list(tmp_path.iterdir())
-    with world.environment(template, Pins()) as other:
-        assert other.state_hash() == before
-        assert works(other)
-
-
-def works(environment: DatabaseExecutableEnvironment) -> bool:
-    counted = environment.call(
-        ToolCall.of(
-            "run_select_query",
-            {"sql": "SELECT (SELECT count(*) FROM rooms), (SELECT count(*) FROM bookings)"},
-        )
-    )
-    written = environment.call(
-        ToolCall.of("run_mutation_query", {"sql": "INSERT INTO bookings VALUES (900, 104, 'x')"})
-    )
-    return counted.result.output["rows"] == [[4, 2]] and written.result.output == {"row_count": 1}

@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.task_table import TaskTable
 from synth.core.foundation.shipped import find_world
 from tests.documents import marked
-from tests.e2e.command import APART, stable_rows, synth
-from tests.e2e.test_kill import rows_so_far, start
+from tests.e2e.command import synth
 from tests.unit import small_world
 
 SEED = """\
@@ -94,16 +91,6 @@ def entities(databases: Mapping[int, Mapping[str, Table]]) -> set[str]:
     }
 
 
-def test_every_task_earns_the_full_reward_in_its_own_universe(run: Path):
-    rows = stable_rows(run)
-    assert [row["job_index"] for row in rows] == list(range(sum(SHARES)))
-    assert {row["reward"] for row in rows} == {1.0}
-    assert {row["universe"] for row in rows} == {0, 1, 2, 3}
-    assert all(row["universe"] in SPLITS[row["split"]] for row in rows)
-    hashes = {(row["universe"], row["state_hash_before"]) for row in rows}
-    assert len(hashes) == 4, "each universe is one database"
-
-
 def test_no_task_and_no_name_of_one_split_is_in_the_other(
     run: Path, databases: dict[int, dict[str, Table]]
 ):
@@ -160,72 +147,12 @@ def test_files_counts_and_card_tell_the_splits_apart(
     assert set(loaded["test"]["universe"]) == {3}
 
 
-def test_replay_repeats_every_call_in_its_universe(run: Path):
-    report = json.loads(synth("replay", str(run), "--json", cwd=run, code=None).stdout)
-    assert report["differences"] == []
-    assert report["trajectories"] == sum(SHARES)
-
-
 def test_a_held_out_family_is_tested_and_never_trained(run: Path):
     of = {"train": set[str](), "test": set[str]()}
     for row in Dataset.open(run).rows(columns=["split", "family"]):
         of[row["split"]].add(row["family"])
     assert of["test"] - of["train"] == {HELD_OUT}
     assert of["train"] < of["test"]
-
-
-def test_inspect_tells_the_splits_apart(run: Path):
-    shown = synth("inspect", str(run), cwd=run).stdout
-    for split, size in zip(("train", "test"), SHARES, strict=True):
-        assert re.search(rf"^\s*{split}\s+{size}\s+1\.000", shown, re.MULTILINE), shown
-
-
-MANY = (
-    "env.path=world",
-    *OPTIONS,
-    APART,
-    "tasks.count=240",
-    "seed=5",
-    "output.rows_per_shard=64",
-    "runtime.concurrency=4",
-)
-
-
-@pytest.fixture(scope="module")
-def whole(home: Path) -> Path:
-    place = home / "many"
-    place.mkdir()
-    (place / "world").symlink_to(home / "world")
-    synth("run", *MANY, "output.dir=whole", cwd=place)
-    return place
-
-
-def test_a_drained_run_is_a_dataset_and_resumes_to_the_same_splits(whole: Path):
-    """Stopped in the first split: what there is loads, and the rest comes later."""
-    process = start("run", *MANY, "output.dir=drained", cwd=whole)
-    while process.poll() is None and rows_so_far(whole / "drained") < 20:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=300)
-    assert process.returncode == 130, said
-    counts = json.loads((whole / "drained" / "manifest.json").read_text())["counts"]["splits"]
-    assert list(counts) == ["train", "test"]
-    assert 20 <= counts["train"]["rows"] <= counts["train"]["jobs"]
-    done = synth(
-        "run", "--resume", "drained", "tasks.splits={train:[0,1],test:[2,3]}", cwd=whole, code=2
-    )
-    assert "tasks.splits: " in done.stderr
-    synth("run", "--resume", "drained", cwd=whole)
-    assert stable_rows(whole / "drained") == stable_rows(whole / "whole")
-
-
-def test_a_world_with_one_universe_is_refused_before_anything_starts(tmp_path: Path):
-    small_world.make(tmp_path / "world")
-    done = synth(
-        "run", "env.path=world", "tasks.universes=2", "output.dir=out", cwd=tmp_path, code=2
-    )
-    assert "tasks.universes: world has universe 0 only; a seed.py in " in done.stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_the_seed_py_of_the_docs_makes_universes(tmp_path: Path):
@@ -242,7 +169,7 @@ def test_the_seed_py_of_the_docs_makes_universes(tmp_path: Path):
     )
     (world / "seed.py").write_text(marked("universes", "seed.py"), "utf-8")
     done = synth(
-        "run", "env.path=./library", *OPTIONS, "tasks.count=200", "output.dir=out", cwd=tmp_path
+        "run", "env.path=./library", *OPTIONS, "tasks.count=40", "output.dir=out", cwd=tmp_path
     )
     assert "100.0% successful" in done.stdout
     of = {

@@ -60,34 +60,24 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
     ("family", "file", "old", "new", "place", "words"),
     [
         # grounding
-        ("price", TASKS, GROUND, '"SELECT book_id, titel FROM books"', 7, "did you mean title?"),
-        ("price", TASKS, GROUND, '"SELEC book_id FROM books"', 7, "syntax error"),
-        ("price", TASKS, GROUND, ('"DELETE FROM books RETURNING *"'), 7, ("fails: not authorized: a query may only read")),
         ("price", TASKS, GROUND, ("\"SELECT book_id, x'00' AS title FROM books\""), 7, ("bytes are not a JSON value")),
         ("price", TASKS, GROUND, ('"SELECT book_id, NULL AS title FROM books"'), 13, ("find_book fails: 'title' is required (")),
         # texts
         ("price", TASKS, ASKED, ('"What does $title cost?"'), 8, ("says: $title stands inside a text: write {title}")),
-        ("price", TASKS, ASKED, ("What does {title}, please, cost?"), 8, ("a text with a comma, a colon or braces needs quotes")),
         ("price", TASKS, ASKED, '"What does {title.x} cost?"', 5, "title has no field 'x'; it is "),
-        ("price", TASKS, ('"It costs {price}."'), ('"It costs $price."'), 16, ("$price stands inside a text: write {price}")),
         # oracle
         ("price", TASKS, ORACLE, '" "', 11, "`oracle price` must be text that is not empty"),
-        ("price", TASKS, ORACLE, ('"UPDATE books SET price = 1 RETURNING price"'), 11, ("a query may only read")),
         ("price", TASKS, ORACLE, '"-- nothing"', 11, ("oracle price: the query gives no rows: write a SELECT")),
         # gold
         ("price", TASKS, 'title: "{title}"}', "title: $title}", 13, ('find_book title: $title is a slot: write "{title}"')),
         ("price", TASKS, 'title: "{title}"}', "title: 5}", 13, ("find_book fails: title: 5 is not of type 'string' (")),
         ("price", TASKS, "$.price}", "$.prize}", 13, ("gold cannot save 'price' from find_book: $.prize finds nothing")),
-        ("price", TASKS, "save: {price", "saves: {price", 14, ("'saves' is neither a tool nor a step word; did you mean 'save'?")),
-        ("price", TASKS, "save: {price", ("fails: [x]\n    save: {price"), 14, ("`gold fails` must be text")),
         ("price", TASKS, ("submit: {price: $price}"), "submit: {}", 15, ("`gold submit` must have 1 or more entries")),
         ("price", TASKS, ("{type: number, compare: {abs: 0.01}"), "{type: string", 15, ("submit fails: price: ")),
         ("price", TASKS, ("[state, {answer: {price: $oracle.price}}]"), "[state]", 17, "add `answer`"),
         # cases and talk
         ("lend_book", TASKS, TWINS, ("{allow: NOT barred, refuse: NOT barred}"), 24, ("is in allow and refuse")),
         ("lend_book", TASKS, TWINS, ("{allow: NOT barred, refuse: barred > 1}"), 24, ("case 'refuse' has no row")),
-        ("lend_book", TASKS, TWINS, ("{allow: NOT barred, refuse: barred AND book_id < 36}"), 24, "is in none of them"),
-        ("lend_book", TASKS, TWINS, ("{allow: NOT bared, refuse: barred}"), 24, ("case allow: the query fails: no such column")),
         ("lend_book", TASKS, (REFUSE.strip()[2:]), "refuse: []", 47, ("refuse must have 1 or more entries")),
         ("lend_book", TASKS, (REFUSE), "", 47, "case 'refuse' submits nothing"),
         ("lend_book", TASKS, GATES, ("[answer, {no_write_before: [ask, confirm]}]"), 49, "add `state`"),
@@ -99,7 +89,6 @@ def test_the_world_without_a_mistake_proves_itself(tmp_path: Path):
         ("renew_all", TASKS, LOOP, LOOP.replace(".loan_id", ".id"), 65, ("loan has no field 'id'; its fields are loan_id, due")),
         ("renew_all", TASKS, LOOP, "{loan: $loans, do: renew}", 65, "`gold for_each do` must be a list"),
         ("renew_all", TASKS, UNTIL, ("until: {float: [1, 2, 0]}"), 55, ("vary until: the step must be above 0")),
-        ("renew_all", TASKS, UNTIL, ("until: {int: [2, 1]}"), 55, ("vary until: the range is empty: its end is below its start")),
         # other right ends
         ("any_red", TASKS, MUST, "SELECT 1", 79, ("an agent that does nothing: let `must` be false before the work")),
         ("any_red", TASKS, MUST, ("SELECT loan_id FROM loans"), 79, ("alternative 1: condition 1 gives 4 values where one is due")),

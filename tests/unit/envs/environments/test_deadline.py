@@ -83,6 +83,6 @@ def test_the_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "LEAST_S", 0.1)
     limits = Limits(statement_timeout_ms=1)
     late = Tool("work", "Do it.", NUMBERS, lambda arguments, db: endless(), limits=limits)
-    with Plain(Toolbox([late])) as environment:
-        with pytest.raises(ExecutorError, match="tool work has not returned after 0 s"):
-            environment.call(ToolCall("call_0", "work", "{}"))
+    words = "tool work has not returned after 0 s"
+    with Plain(Toolbox([late])) as environment, pytest.raises(ExecutorError, match=words):
+        environment.call(ToolCall("call_0", "work", "{}"))

@@ -50,9 +50,10 @@ def test_a_key_is_found_in_any_column(tmp_path: Path, columns, column: str):
 
 def test_a_key_is_found_in_the_errors_and_in_the_world(tmp_path: Path):
     facts = facts_of(tmp_path)
-    facts.world_text = {"policy.md": f"Use {KEY}."}
+    token = "ghp_0123456789abcdefABCDEF0123456789abcd"
+    facts.world_text = {"policy.md": f"Use {KEY}.", "tools.yaml": token}
     places = {finding.place for finding in scan(facts)}
-    assert places == {"errors.parquet, column message", "world/policy.md"}
+    assert places == {"errors.parquet, column message", "world/policy.md", "world/tools.yaml"}
 
 
 def test_personal_data_counts_where_nobody_gave_it(tmp_path: Path):

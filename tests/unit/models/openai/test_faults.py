@@ -70,17 +70,6 @@ async def test_a_long_wait_is_handed_up(endpoint: Any) -> None:
     assert (error.retryable, error.retry_after_s, server.hits) == (True, 3600.0, 1)
 
 
-async def test_a_redirect_is_not_followed(endpoint: Any) -> None:
-    """The key must not travel to an address that nobody configured."""
-    async with endpoint() as (other, _):
-        fault = Fault(status=307, headers={"Location": f"{other.url}/chat/completions"})
-        async with endpoint(fault) as (_, model):
-            error = await refused(model)
-        assert other.hits == 0
-    assert type(error) is ModelRefusedRequest
-    assert "redirect" in str(error)
-
-
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_flood_is_cut_off(endpoint: Any, status: int) -> None:
     """An endless body ends at the cap, in an error's body as well."""

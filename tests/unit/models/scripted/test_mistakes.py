@@ -425,6 +425,8 @@ class TestConfig:
         options = ScriptedOptions(mistakes=erring.model.mistakes or (), mistake_rate=0.5)
         assert isinstance(make(options, Sampling(), None), FallibleModel)
         assert not isinstance(make(ScriptedOptions(), Sampling(), None), FallibleModel)
+        rate_alone = ScriptedOptions(mistake_rate=0.4)
+        assert isinstance(make(rate_alone, Sampling(), None), FallibleModel)
         never = ScriptedOptions(mistakes=["stray_write"], mistake_rate=0.0)
         assert not isinstance(make(never, Sampling(), None), FallibleModel)
 

@@ -106,12 +106,6 @@ def test_a_gate_whose_name_contains_says_has_no_phrases():
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        (
-            "transient: forbid",
-            "transient: forbidden",
-            1,
-            "`transient` must be allow or forbid, not 'forbidden'; did you mean 'forbid'?",
-        ),
         ("any_of:", "anyof:", 11, "alternatives has no key 'anyof'; did you mean 'any_of'?"),
         (
             "        newest: SELECT",

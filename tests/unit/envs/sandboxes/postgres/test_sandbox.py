@@ -284,15 +284,6 @@ def test_an_error_that_an_executor_swallows_undoes_its_statement_only(template: 
             assert sandbox.diff() == other.diff()
 
 
-@pytest.mark.parametrize("write", [("DELETE FROM audit"), ("WITH g AS (DELETE FROM audit RETURNING *) SELECT * FROM g"),
-                                   "SELECT nextval('kinds_id_seq')", ("EXPLAIN ANALYZE DELETE FROM audit")])  # fmt: skip
-def test_a_read_only_call_writes_nothing(template: PostgresTemplate, write: str):
-    with template.open(Pins()) as sandbox:
-        with pytest.raises(DBAPIError) as caught:
-            call(sandbox, write, limits=Limits(read_only=True))
-        assert classify(caught.value, "postgresql") is ErrorCategory.PERMISSION_DENIED
-
-
 def test_the_log_is_not_handed_out_or_emptied_by_hand(template: PostgresTemplate):
     with template.open(Pins()) as sandbox:
         with sandbox.transaction(Limits()) as transaction:
