@@ -116,6 +116,9 @@ DOORS = {
 
 CRITIC = "sqlglot is heavy, and few worlds ask the critic"
 COPIES = "a world is copied without the code of generation and proofs"
+FAILED = "few statements fail"
+ASKED = "few tasks are judged by rows that a query returns"
+SEEDED = "most worlds are seeded by SQL"
 DRIVER = "the driver of an engine is imported where the engine is used"
 MCP_EXTRA = "the SDK is an extra"
 HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
@@ -282,10 +285,27 @@ LAZY = {
     ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
     ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
     ("synth/core/cli/checking.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
+    ("synth/core/cli/run.py", "synth.core.cli.preview:preview"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,
     ("synth/core/cli/run.py", "synth.core.cli.launching:go_on"): HEAVY_COMMAND,
+    ("envs/environments/database.py", "envs.sql_errors.classify:to_result"): FAILED,
+    ("synth/core/tasks/queries.py", "envs.sql_errors.classify:to_result"): FAILED,
+    ("synth/core/tasks/queries.py", "envs.world.query:ask"): ASKED,
+    ("synth/episode.py", "envs.world.query:ask"): ASKED,
+    ("envs/world/world.py", "envs.world.seed_rows:universe_rows"): SEEDED,
+    ("envs/world/world.py", "envs.world.seed_rows:insert_rows"): SEEDED,
+    ("envs/world/world.py", "envs.processes:pool_of"): "few worlds run code of their own",
+    ("envs/scripts/policy.py", "envs.scripts.roles:without_roles"): "few worlds have roles",
+    (
+        "envs/sandboxes/sqlite/sandbox.py",
+        "envs.sandboxes.sqlite.subprocess_call:Question",
+    ): "few queries run in a subprocess",
+    ("synth/core/config/database_target.py", "synth.core.config.server_url:server_url"): DRIVER,
+    (
+        "synth/core/agent/completion_reading.py",
+        "synth.core.agent.text_calls:find_calls",
+    ): "few replies hold calls in their text",
 }
 """Imports that are put off until they are needed: (file, ``module:attribute``) and the reason.
 

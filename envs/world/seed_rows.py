@@ -86,6 +86,11 @@ def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random
     return found
 
 
+def universe_rows(module: types.ModuleType, universe: int, file: Path) -> Iterator[SeedRow]:
+    """The rows of one universe by a seed.py's module. Raises WorldError without `rows`."""
+    return seed_rows(rows_function(module, file), universe, file)
+
+
 def seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> Iterator[SeedRow]:
     """The rows of one universe as seed.py gives them, each checked for its form.
 

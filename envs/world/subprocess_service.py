@@ -23,7 +23,8 @@ from envs.environments.database import DatabaseExecutableEnvironment
 from envs.processes.zygote import limit, limit_space
 from envs.sandboxes.sqlite.pages import Base, Pages
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox
-from envs.sandboxes.sqlite.subprocess_call import STATEMENTS, Plan, Question, SubprocessReply
+from envs.sandboxes.sqlite.schema import Plan
+from envs.sandboxes.sqlite.subprocess_call import STATEMENTS, Question, SubprocessReply
 from envs.world.loader import World, load_world
 from envs.world.query import ASKING
 

@@ -14,7 +14,7 @@ import apsw
 from envs.errors import WorldError
 from envs.quoting import quoted
 from envs.sandboxes.foreign_keys import ColumnReference, references_of
-from envs.types import Column, Table
+from envs.types import Column, Pins, Table
 
 _FTS_INDEX = ("_data", "_idx", "_docsize", "_config", "_segments", "_segdir", "_stat")
 """Tables behind a full-text index: derived, and different for rows in another order."""
@@ -83,6 +83,28 @@ class SqliteTable:
         return (
             f"{self.select} WHERE {' AND '.join(f'{quoted(name)} = ?' for name in self.key_names)}"
         )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The facts about a template's database that its sandboxes need beside its pages."""
+
+    digest: str
+    tables: Mapping[str, Table]
+    shapes: Mapping[str, SqliteTable]
+    loose_quotes: bool
+    value_bytes: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The present state of a sandbox: its pins, and its own pages."""
+
+    pins: Pins
+    unordered: bool
+    own: Mapping[int, bytes]
+    size: int
 
 
 def read_shapes(raw: apsw.Connection) -> dict[str, SqliteTable]:
