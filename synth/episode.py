@@ -27,7 +27,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from envs.audit import Audit, digest_of
 from envs.closing import Closing
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import SandboxError
@@ -81,6 +80,7 @@ from synth.user import User, UserConversation, UserTurn
 from synth.verdict import Verdict
 
 if TYPE_CHECKING:
+    from envs.audit import Audit
     from envs.world.query import QueryResult
     from synth.core.agent.event_stream import EventStream
     from synth.core.renaming.translator import RenamingLayer
@@ -268,7 +268,7 @@ class Episode(Closing):
             if (audit := self._environment.audit) is not None:
                 end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
                 ms = (time.perf_counter() - began) * 1000
-                audit.call(call, SUBMIT, digest_of(call, outcome.arguments, ()), ms=ms, outcome=end)
+                audit.call(call, SUBMIT, outcome.arguments, ms=ms, outcome=end)
         else:
             box = self._environment.toolbox
             read_only = call.name in box and box[call.name].read_only

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from sqlalchemy.exc import DBAPIError
 
-from envs.audit import TRACE, Audit
 from envs.environments.executable import ExecutableEnvironment, ExecutionContext
+from envs.metrics import TRACE
 from envs.plugins import resolve
 from envs.sandboxes.base import Sandbox, Transaction
 from envs.sandboxes.row_changes import changes_since
@@ -30,6 +30,7 @@ from envs.types import (
 )
 
 if TYPE_CHECKING:
+    from envs.audit import Audit
     from envs.processes import Pool
 
 

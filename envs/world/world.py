@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, ProgrammingError
 
-from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ScriptError, WorldError
 from envs.plugins import ENGINES, Extension, resolve
@@ -30,6 +29,7 @@ from envs.world.sqlite_files import DatabaseFile, database_template
 from envs.world.world_file import WORLD_FILE, ColumnTraits
 
 if TYPE_CHECKING:
+    from envs.audit import Audit
     from envs.world.seed_rows import SeedRow
 
 SUBPROCESS_SERVICE = "envs.world.subprocess_service"

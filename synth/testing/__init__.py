@@ -9,6 +9,7 @@ pytest collect the tests (they are coroutines: pytest-asyncio runs them)::
             yield MyModel()
 """
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from synth.plugins import resolve
@@ -28,23 +29,6 @@ if TYPE_CHECKING:
     from synth.testing.task_transform_conformance import TaskTransformConformance
     from synth.testing.user_conformance import UserConformance
     from synth.testing.wrapper_conformance import WrapperConformance
-
-_MODULES = {
-    "CallbackConformance": "callback_conformance",
-    "CommandConformance": "command_conformance",
-    "ConfigSectionConformance": "config_section_conformance",
-    "ExporterConformance": "exporter_conformance",
-    "HonestAgentConformance": "honest_agent_conformance",
-    "HookConformance": "hook_conformance",
-    "MiddlewareConformance": "middleware_conformance",
-    "ModelConformance": "model_conformance",
-    "RewardConformance": "reward_conformance",
-    "RuntimeConformance": "runtime_conformance",
-    "TaskSourceConformance": "task_source_conformance",
-    "TaskTransformConformance": "task_transform_conformance",
-    "UserConformance": "user_conformance",
-    "WrapperConformance": "wrapper_conformance",
-}
 
 __all__ = [
     "CallbackConformance",
@@ -66,6 +50,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a class when it is first used: a capability may have been taken out."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module 'synth.testing' has no attribute {name!r}")
-    return resolve(f"synth.testing.{_MODULES[name]}:{name}")
+    module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return resolve(f"synth.testing.{module}:{name}")

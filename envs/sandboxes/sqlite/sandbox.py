@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import sqlalchemy
 
-from envs.audit import TRACE
 from envs.errors import SandboxError, WorldError
+from envs.metrics import TRACE
 from envs.plugins import resolve
 from envs.sandboxes import load_bounds
 from envs.sandboxes.base import Sandbox, Template, Transaction

@@ -175,7 +175,7 @@ def read_tables(raw: apsw.Connection) -> dict[str, Table]:
     ]
     keys = {name: _primary_key(raw, name) for name in names}
     for name in names:
-        references = references_of(_links(raw, name, keys))
+        references = references_of(links(raw, name, keys))
         columns = tuple(
             Column(
                 column, declared, not notnull and not pk, bool(pk), references.get((name, column))
@@ -195,7 +195,7 @@ def _primary_key(raw: apsw.Connection, table: str) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
-def _links(
+def links(
     raw: apsw.Connection, table: str, keys: Mapping[str, tuple[str, ...]]
 ) -> Iterator[ColumnReference]:
     """A foreign key without columns of the parent means its primary key, where that has as many."""
