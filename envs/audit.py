@@ -13,12 +13,12 @@ import json
 import logging
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from envs.metrics import TRACE
 from envs.types import ToolCall
 
 LOGGER = logging.getLogger("envs.audit")
@@ -61,13 +61,9 @@ class Trace:
         connection.cursor = heard
 
 
-TRACE: ContextVar[Trace | None] = ContextVar("TRACE", default=None)
-"""Set while a call runs whose statements somebody wants to hear of."""
-
-
 @contextmanager
-def traced(trace: Trace) -> Generator[Trace]:
-    token = TRACE.set(trace)
+def traced() -> Generator[Trace]:
+    token = TRACE.set(trace := Trace())
     try:
         yield trace
     finally:
@@ -156,13 +152,18 @@ class Audit:
         self._about = dict(about or {})
         self.step = step
 
+    def listening(self) -> AbstractContextManager[Trace]:
+        """A context in which the statements of a call are heard."""
+        return traced()
+
     def call(
         self,
         call: ToolCall,
         tool: str | None,
-        digest: str | None,
+        arguments: Mapping[str, object] | None,
         *,
         ms: float,
+        secret: Collection[str] = (),
         outcome: str = "ok",
         trace: Trace | None = None,
         rows_changed: int = 0,
@@ -170,7 +171,9 @@ class Audit:
     ) -> None:
         """Log a call, after its statements.
 
-        ``outcome`` is ok, an error's category, or the type of the exception that ended the call.
+        ``secret`` are the names of arguments that do not count in the digest of them; a call of no
+        ``tool`` has none. ``outcome`` is ok, an error's category, or the type of the exception
+        that ended the call.
         ``mask`` is called once if statements are logged, and returns what removes their values.
         """
         step = {} if self.step is None else {"step": self.step()}
@@ -189,6 +192,7 @@ class Audit:
                     "rows_changed": statement.changed,
                 }
                 self._write(logging.DEBUG, entry)
+        digest = None if tool is None else digest_of(call, arguments, secret)
         rows = {"rows_read": 0 if trace is None else trace.rows_read, "rows_changed": rows_changed}
         end = {"ok": outcome == "ok", "outcome": outcome[:_CLIPPED]}
         self._write(

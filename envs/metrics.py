@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import NotRequired, Self, TypedDict
+from typing import Any, NotRequired, Self, TypedDict
+
+TRACE: ContextVar[Any] = ContextVar("TRACE", default=None)
+"""An :class:`envs.audit.Trace` while a call runs whose statements somebody wants to hear of."""
 
 STEPS = 20
 """Buckets per power of ten: a percentile is at most 12.2 percent above the true one."""

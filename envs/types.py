@@ -261,6 +261,10 @@ class Limits:
         )
 
 
+ANSWER_LIMITS = Limits(True, 30_000, 100_000, 64_000_000)
+"""What an answer that is to be compared may take: more rows and bytes than a tool would show."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pins:
     """A sandbox's clock and randomness: ``now`` is ISO 8601 without offset, taken as UTC."""

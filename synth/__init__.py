@@ -27,32 +27,23 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_LAZY = {
-    "Dataset": "synth.core.dataset.reader",
-    "Episode": "synth.episode",
-    "ExportReport": "synth.ext.exporters.exporting",
-    "GradeReport": "synth.core.rerun.regrade",
-    "ReplayReport": "synth.core.rerun.replay",
-    "Run": "synth.core.api.running",
-    "RunConfig": "synth.config",
-    "Score": "synth.episode",
-    "Task": "synth.task",
-    "Trajectory": "synth.core.dataset.reader",
-    "WorldReport": "synth.core.validation.world",
-    "acheck": "synth.core.api.checking",
-    "aexport": "synth.ext.exporters.exporting",
-    "agrade": "synth.core.api.rerunning",
-    "aopen": "synth.core.api.episodes",
-    "areplay": "synth.core.api.rerunning",
-    "arun": "synth.core.api.running",
-    "check": "synth.core.api.checking",
-    "export": "synth.ext.exporters.exporting",
-    "grade": "synth.core.api.rerunning",
-    "load": "synth.core.api.rerunning",
-    "open": "synth.core.api.episodes",
-    "replay": "synth.core.api.rerunning",
-    "run": "synth.core.api.running",
+_NAMES = {
+    "synth.config": "RunConfig",
+    "synth.core.api.checking": "acheck check",
+    "synth.core.api.episodes": "aopen open",
+    "synth.core.api.rerunning": "agrade areplay grade load replay",
+    "synth.core.api.running": "Run arun run",
+    "synth.core.dataset.reader": "Dataset Trajectory",
+    "synth.core.rerun.regrade": "GradeReport",
+    "synth.core.rerun.replay": "ReplayReport",
+    "synth.core.validation.world": "WorldReport",
+    "synth.episode": "Episode Score",
+    "synth.ext.exporters.exporting": "ExportReport aexport export",
+    "synth.task": "Task",
 }
+"""The public names of modules."""
+
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Dataset",
@@ -87,9 +78,9 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``import synth`` stays light."""
     if name == "__version__":
         return import_module("synth.core.foundation.shipped").version()
-    if name not in _LAZY:
+    if name not in _MODULES:
         raise AttributeError(f"module 'synth' has no attribute {name!r}")
-    found = getattr(import_module(_LAZY[name]), name)
+    found = getattr(import_module(_MODULES[name]), name)
     globals()[name] = found
     return found
 

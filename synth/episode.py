@@ -27,16 +27,23 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from envs.audit import Audit, digest_of
 from envs.closing import Closing
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import SandboxError
 from envs.metrics import Execution
-from envs.sandboxes.base import Template
+from envs.sandboxes.base import Sandbox, Template
 from envs.tools.toolbox import Toolbox
-from envs.types import ErrorStyle, Limits, Pins, StateDiff, ToolCall, ToolOutcome, ToolResult
+from envs.types import (
+    ANSWER_LIMITS,
+    ErrorStyle,
+    Limits,
+    Pins,
+    StateDiff,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from envs.world.loader import World
-from envs.world.query import ANSWER_LIMITS, QueryResult, ask
 from synth.agent import ReactAgent
 from synth.core.agent.assistant_message import parse_assistant_message
 from synth.core.agent.rollout_result import AgentLimits
@@ -73,6 +80,8 @@ from synth.user import User, UserConversation, UserTurn
 from synth.verdict import Verdict
 
 if TYPE_CHECKING:
+    from envs.audit import Audit
+    from envs.world.query import QueryResult
     from synth.core.agent.event_stream import EventStream
     from synth.core.renaming.translator import RenamingLayer
 
@@ -259,7 +268,7 @@ class Episode(Closing):
             if (audit := self._environment.audit) is not None:
                 end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
                 ms = (time.perf_counter() - began) * 1000
-                audit.call(call, SUBMIT, digest_of(call, outcome.arguments, ()), ms=ms, outcome=end)
+                audit.call(call, SUBMIT, outcome.arguments, ms=ms, outcome=end)
         else:
             box = self._environment.toolbox
             read_only = call.name in box and box[call.name].read_only
@@ -487,13 +496,7 @@ class Episode(Closing):
 
     def _ask(self, sql: str) -> QueryResult | ToolResult:
         """The answer of a query on the end state; only while the episode is open."""
-        return ask(
-            self._environment.sandbox,
-            self._template.tables,
-            sql,
-            self._asking,
-            self._environment.subprocess_pool,
-        )
+        return self._asked(self._environment.sandbox, self._template, sql)
 
     def _ask_turned(self, sql: str) -> QueryResult | ToolResult:
         return self._ask_of(self._template, sql, unordered=True)
@@ -506,9 +509,12 @@ class Episode(Closing):
         self, template: Template, sql: str, *, unordered: bool = False
     ) -> QueryResult | ToolResult:
         with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
-            return ask(
-                sandbox, template.tables, sql, self._asking, self._environment.subprocess_pool
-            )
+            return self._asked(sandbox, template, sql)
+
+    def _asked(self, sandbox: Sandbox, template: Template, sql: str) -> QueryResult | ToolResult:
+        ask = resolve("envs.world.query:ask")
+        pool = self._environment.subprocess_pool
+        return ask(sandbox, template.tables, sql, self._asking, pool)
 
     def _query(
         self, sql: str, values: Mapping[str, object] | None = None, /

@@ -10,6 +10,7 @@ import functools
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ FLOORS: dict[str, list[set[str]]] = {
     "envs": [
         {"json_text", "errors", "closing", "quoting", "ledger", "session_settings", "unreadable"},
         {"types", "clock", "plugins"},
-        {"metrics", "audit", "connection", "processes", "scripts", "sql_errors"},
+        {"metrics", "connection", "processes", "scripts", "sql_errors"},
+        {"audit"},
         {"sandboxes"},
         {"tools"},
         {"environments"},
@@ -114,179 +116,177 @@ DOORS = {
     "pymysql": ["envs/connection.py", "envs/sandboxes/"],
 }
 
-CRITIC = "sqlglot is heavy, and few worlds ask the critic"
-COPIES = "a world is copied without the code of generation and proofs"
-DRIVER = "the driver of an engine is imported where the engine is used"
-MCP_EXTRA = "the SDK is an extra"
-HEAVY_COMMAND = "a mistake in a command is reported without the code of runs"
-HUB_EXTRA = "huggingface_hub and detect-secrets are an extra"
-OPTIONS = "the `openai` package is heavy, and options are checked without it"
+_LAZY = """
+# a rollout is judged without the code of proofs
+synth/ext/injection/gate.py synth.ext.injection.placing:InjectionValidation
+# a tokenizer is an extra
+synth/ext/exporters/exporting.py synth.ext.exporters.rendering.masks:TokenCount
+# sqlglot is heavy, and few worlds ask the critic
+envs/environments/executable.py envs.tools.sql.critic.masked:masked
+envs/tools/sql/tool_set.py envs.tools.sql.critic.critic:criticise_on
+synth/ext/text2sql/questions.py envs.tools.sql.critic:criticise
+synth/ext/text2sql/questions.py envs.tools.sql.critic:read_query
+synth/ext/text2sql/questions.py envs.tools.sql.critic:read_view
+synth/ext/text2sql/questions.py envs.tools.sql.critic:doubts
+synth/ext/text2sql/question.py envs.tools.sql.critic:read_query
+synth/ext/text2sql/right_answers.py envs.tools.sql.critic:read_query
+synth/ext/text2sql/right_answers.py envs.tools.sql.critic:settled
+synth/ext/text2sql/validation.py envs.tools.sql.critic:weakened
+envs/sandboxes/attached/access.py envs.sandboxes.attached.one_query:refusal
+envs/sandboxes/attached/mariadb.py envs.sandboxes.attached.one_query:targets
+# rollouts are judged without the code of proofs and attacks
+synth/ext/text2sql/verifier.py synth.ext.text2sql.validation:SqlValidation
+# faker is heavy, few worlds use it
+synth/core/tasks/domains.py synth.core.tasks.fake:fake_values
+# faker is heavy
+synth/core/personal/formats.py synth.core.tasks.fake:first_names
+# inflect takes two seconds, and each proof of a draft is a process that names nothing
+synth/ext/authoring/names.py synth.ext.authoring.english:FORMS
+synth/ext/authoring/names.py synth.ext.authoring.english:words_of
+synth/ext/authoring/names.py synth.ext.authoring.english:is_rare
+synth/ext/authoring/names.py synth.ext.authoring.english:is_written
+synth/ext/authoring/invented_rows.py synth.ext.authoring.english:is_rare
+# the driver of an engine is imported where the engine is used
+envs/sandboxes/sqlite/engine.py envs.sandboxes.sqlite.sandbox:SqliteTemplate
+envs/sandboxes/server/engine.py envs.sandboxes.postgres.sandbox:PostgresTemplate
+envs/sandboxes/server/engine.py envs.sandboxes.mariadb.sandbox:MariaDBTemplate
+envs/sandboxes/attached/engine.py envs.sandboxes.attached.template:attach
+envs/sandboxes/attached/engine.py envs.sandboxes.attached.access:settled
+envs/sandboxes/attached/access.py envs.sandboxes.attached.sqlite:SqliteAccess
+envs/sandboxes/attached/access.py envs.sandboxes.attached.postgres:PostgresAccess
+envs/sandboxes/attached/access.py envs.sandboxes.attached.mariadb:MariaDBAccess
+envs/sandboxes/attached/access.py envs.sandboxes.attached.duckdb:DuckDBAccess
+envs/sandboxes/attached/access.py envs.sandboxes.attached.hive:HiveAccess
+synth/core/runner/provenance.py envs.sandboxes.attached.description:differences
+synth/core/config/database_target.py synth.core.config.server_url:server_url
+# only answers that are queries are judged on other databases
+envs/world/world.py envs.sandboxes.sqlite.altered_images:COPIES
+envs/world/world.py envs.sandboxes.server.altered_rows:ALTERATIONS
+# few experts err
+synth/core/models/scripted/styles.py synth.core.models.scripted.fallible:FallibleModel
+# a run without narration
+synth/core/models/scripted/styles.py synth.core.models.scripted.narrating:Narrating
+# a run without an endpoint has no rates, and no first call that can be refused
+synth/coordinator.py synth.core.runner.rate_limits.governor:make_governor
+synth/coordinator.py synth.core.runner.preflight:refused
+synth/worker.py synth.core.runner.rate_limits.limiter:LeasedRateLimiter
+# few runs keep an audit
+synth/worker.py synth.core.runner.audit_files:AuditLog
+# few tasks are shown under other names
+synth/core/renaming/opening.py synth.core.renaming.translator:RenamingLayer
+synth/core/renaming/opening.py synth.core.renaming.translator:translator_of
+# few users have tools
+synth/core/users/scripted/user.py synth.core.users.scripted.instructions:UserTools
+# a run has no listener
+synth/agent.py synth.core.agent.event_stream:EventStream
+# HTML is for notebooks
+synth/episode.py synth.core.screen.notebook:episode_html
+synth/core/dataset/reader.py synth.core.screen.notebook:families_html
+synth/core/dataset/reader.py synth.core.screen.notebook:trajectory_html
+# most worlds declare their personal columns
+synth/core/personal/people.py synth.core.personal.guess:guess_columns
+# few runs are sent anywhere
+synth/launch.py synth.core.dataset.upload:check_target
+synth/core/runner/resuming.py synth.core.dataset.upload:check_target
+synth/launch.py synth.core.dataset.upload:upload
+# few are asked
+synth/core/cli/launching.py synth.core.cli.consent_question:consent_by
+# few runs are resumed
+synth/core/cli/launching.py synth.core.runner.resuming:resume
+# few commands are sweeps
+synth/core/cli/launching.py synth.core.cli.sweep:sweep
+# the `openai` package is heavy, and options are checked without it
+synth/core/models/openai/factory.py synth.core.models.openai.model:OpenAIModel
+# DuckDB is an extra
+synth/core/dataset/reader.py synth.core.dataset.query:matching
+# no run has reviews yet
+synth/core/dataset/reader.py synth.core.dataset.reviews:Reviews
+# fsspec is an extra
+synth/core/dataset/upload.py synth.core.dataset.fsspec_filesystem:open_url
+# jinja2 is an extra
+synth/ext/exporters/exporting.py synth.ext.exporters.rendering.gate:RenderGate
+# jinja2 and tokenizers are an extra
+synth/ext/exporters/tokens.py synth.ext.exporters.rendering.masks:TokenMasks
+# a plan without a recording is made without pyarrow
+synth/core/runner/setup.py synth.core.models.replay.records:model_identity_at
+# a table of prices is read where an endpoint is paid
+synth/core/config/prices.py synth.core.config.price_table:lookup
+# the SDK is an extra
+synth/ext/serving/cli/mcp.py synth.ext.serving.mcp.transports:serve_stdio
+synth/ext/serving/cli/mcp.py synth.ext.serving.mcp.transports:serve_http
+# OpenTelemetry is an extra
+synth/ext/telemetry/otel/__init__.py synth.ext.telemetry.otel.run_metrics:RunTelemetry
+# OpenTelemetry is an extra, and workers make the spans
+synth/ext/telemetry/otel/__init__.py synth.ext.telemetry.otel.spans:make
+# huggingface_hub and detect-secrets are an extra
+synth/ext/hub/cli/push.py synth.ext.hub.scan:scan
+synth/ext/hub/cli/push.py synth.ext.hub.repository:published_files
+synth/ext/hub/cli/push.py synth.ext.hub.repository:push
+synth/ext/hub/cli/pull.py synth.ext.hub.repository:pull
+# a world is copied without the code of generation and proofs
+synth/ext/authoring/cli/new.py synth.ext.authoring.world:make_world
+synth/ext/authoring/cli/new.py synth.ext.authoring.reflect:reflect
+synth/ext/authoring/cli/new.py synth.ext.authoring.roles:explained
+synth/ext/authoring/cli/new.py synth.ext.authoring.roles:read_roles
+synth/ext/authoring/cli/new.py synth.ext.authoring.source:Extract
+synth/ext/authoring/cli/new.py synth.ext.authoring.source:from_files
+synth/ext/authoring/cli/new.py synth.ext.authoring.source:from_url
+# commands and options are completed without the config
+synth/core/cli/completion.py synth.core.cli.override_completion:completions
+# a mistake in a command is reported without the code of runs
+synth/core/cli/run.py synth.core.config.compose:compose
+synth/core/cli/run.py synth.core.config.compose:describe
+synth/core/cli/run.py synth.core.config.compose:print_config
+synth/core/cli/run.py synth.core.cli.dry_run:show
+synth/core/cli/inspect.py synth.core.cli.recorded_suspects:suspects_of
+synth/core/cli/inspect.py synth.core.cli.suspects:show_suspects
+synth/core/cli/checking.py synth.core.cli.reseed:database_section
+synth/core/cli/run.py synth.core.cli.preview:preview
+synth/core/cli/run.py synth.core.cli.launching:start
+synth/core/cli/run.py synth.core.cli.finished_run:say_if_complete
+synth/core/cli/run.py synth.core.cli.launching:go_on
+# few statements fail
+envs/environments/database.py envs.sql_errors.classify:to_result
+synth/core/tasks/queries.py envs.sql_errors.classify:to_result
+# few tasks are judged by rows that a query returns
+synth/core/tasks/queries.py envs.world.query:ask
+synth/episode.py envs.world.query:ask
+# most worlds are seeded by SQL
+envs/world/world.py envs.world.seed_rows:universe_rows
+envs/world/world.py envs.world.seed_rows:insert_rows
+# few worlds run code of their own
+envs/world/world.py envs.processes:pool_of
+# few worlds have roles
+envs/scripts/policy.py envs.scripts.roles:without_roles
+# few queries run in a subprocess
+envs/sandboxes/sqlite/sandbox.py envs.sandboxes.sqlite.subprocess_call:Question
+# few replies hold calls in their text
+synth/core/agent/completion_reading.py synth.core.agent.text_calls:find_calls
+# few tasks are composed
+synth/core/validation/prove.py synth.core.tasks.parts:joined_gold
+synth/core/validation/prove.py synth.core.tasks.parts:joined_reply
+synth/core/validation/prove.py synth.core.tasks.parts:without_repeats
+# damage is looked for where a run is resumed
+synth/core/dataset/store/run_writer.py synth.core.dataset.store.damage:known_digests
+synth/core/dataset/store/run_writer.py synth.core.dataset.store.damage:damage_of
+synth/core/dataset/store/run_writer.py synth.core.dataset.store.damage:mend_shard
+synth/core/dataset/store/run_writer.py synth.core.dataset.store.damage:set_aside
+synth/core/dataset/store/acquire.py synth.core.dataset.store.damage:set_aside
+"""
 
-ENDPOINT = "a run without an endpoint has no rates, and no first call that can be refused"
-RENAMED = "few tasks are shown under other names"
-NOTEBOOK = "HTML is for notebooks"
 
-SUITES = "only answers that are queries are judged on other databases"
-UPLOADS = "few runs are sent anywhere"
-PARQUET = "a recorded run is read with pyarrow, which a dry run does without"
-LAZY = {
-    (
-        "synth/ext/injection/gate.py",
-        "synth.ext.injection.placing:InjectionValidation",
-    ): "a rollout is judged without the code of proofs",
-    (
-        "synth/ext/exporters/exporting.py",
-        "synth.ext.exporters.rendering.masks:TokenCount",
-    ): "a tokenizer is an extra",
-    ("envs/environments/executable.py", "envs.tools.sql.critic.masked:masked"): CRITIC,
-    ("envs/tools/sql/tool_set.py", "envs.tools.sql.critic.critic:criticise_on"): CRITIC,
-    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:criticise"): CRITIC,
-    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_query"): CRITIC,
-    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:read_view"): CRITIC,
-    ("synth/ext/text2sql/questions.py", "envs.tools.sql.critic:doubts"): CRITIC,
-    ("synth/ext/text2sql/question.py", "envs.tools.sql.critic:read_query"): CRITIC,
-    ("synth/ext/text2sql/right_answers.py", "envs.tools.sql.critic:read_query"): CRITIC,
-    ("synth/ext/text2sql/right_answers.py", "envs.tools.sql.critic:settled"): CRITIC,
-    ("synth/ext/text2sql/validation.py", "envs.tools.sql.critic:weakened"): CRITIC,
-    (
-        "synth/ext/text2sql/verifier.py",
-        "synth.ext.text2sql.validation:SqlValidation",
-    ): "rollouts are judged without the code of proofs and attacks",
-    (
-        "synth/core/tasks/domains.py",
-        "synth.core.tasks.fake:fake_values",
-    ): "faker is heavy, few worlds use it",
-    ("synth/core/personal/formats.py", "synth.core.tasks.fake:first_names"): "faker is heavy",
-    (
-        "synth/ext/authoring/names.py",
-        "synth.ext.authoring.english:FORMS",
-    ): "inflect takes two seconds, and each proof of a draft is a process that names nothing",
-    ("synth/ext/authoring/names.py", "synth.ext.authoring.english:words_of"): "as above",
-    ("synth/ext/authoring/names.py", "synth.ext.authoring.english:is_rare"): "as above",
-    ("synth/ext/authoring/names.py", "synth.ext.authoring.english:is_written"): "as above",
-    ("synth/ext/authoring/invented_rows.py", "synth.ext.authoring.english:is_rare"): "as above",
-    ("envs/sandboxes/sqlite/engine.py", "envs.sandboxes.sqlite.sandbox:SqliteTemplate"): DRIVER,
-    (
-        "envs/sandboxes/server/engine.py",
-        "envs.sandboxes.postgres.sandbox:PostgresTemplate",
-    ): DRIVER,
-    ("envs/sandboxes/server/engine.py", "envs.sandboxes.mariadb.sandbox:MariaDBTemplate"): DRIVER,
-    ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.template:attach"): DRIVER,
-    ("envs/sandboxes/attached/engine.py", "envs.sandboxes.attached.access:settled"): DRIVER,
-    ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.one_query:refusal"): CRITIC,
-    ("envs/sandboxes/attached/mariadb.py", "envs.sandboxes.attached.one_query:targets"): CRITIC,
-    ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.sqlite:SqliteAccess"): DRIVER,
-    (
-        "envs/sandboxes/attached/access.py",
-        "envs.sandboxes.attached.postgres:PostgresAccess",
-    ): DRIVER,
-    ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.mariadb:MariaDBAccess"): DRIVER,
-    ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.duckdb:DuckDBAccess"): DRIVER,
-    ("envs/sandboxes/attached/access.py", "envs.sandboxes.attached.hive:HiveAccess"): DRIVER,
-    (
-        "synth/core/runner/provenance.py",
-        "envs.sandboxes.attached.description:differences",
-    ): DRIVER,
-    ("envs/world/world.py", "envs.sandboxes.sqlite.altered_images:COPIES"): SUITES,
-    ("envs/world/world.py", "envs.sandboxes.server.altered_rows:ALTERATIONS"): SUITES,
-    (
-        "synth/core/models/scripted/styles.py",
-        "synth.core.models.scripted.fallible:FallibleModel",
-    ): "few experts err",
-    (
-        "synth/core/models/scripted/styles.py",
-        "synth.core.models.scripted.narrating:Narrating",
-    ): "a run without narration",
-    ("synth/coordinator.py", "synth.core.runner.rate_limits.governor:make_governor"): ENDPOINT,
-    ("synth/coordinator.py", "synth.core.runner.preflight:refused"): ENDPOINT,
-    ("synth/worker.py", "synth.core.runner.rate_limits.limiter:LeasedRateLimiter"): ENDPOINT,
-    ("synth/worker.py", "synth.core.runner.audit_files:AuditLog"): "few runs keep an audit",
-    ("synth/core/renaming/opening.py", "synth.core.renaming.translator:RenamingLayer"): RENAMED,
-    ("synth/core/renaming/opening.py", "synth.core.renaming.translator:translator_of"): RENAMED,
-    (
-        "synth/core/users/scripted/user.py",
-        "synth.core.users.scripted.instructions:UserTools",
-    ): "few users have tools",
-    ("synth/agent.py", "synth.core.agent.event_stream:EventStream"): "a run has no listener",
-    ("synth/episode.py", "synth.core.screen.notebook:episode_html"): NOTEBOOK,
-    ("synth/core/dataset/reader.py", "synth.core.screen.notebook:families_html"): NOTEBOOK,
-    (
-        "synth/core/dataset/reader.py",
-        "synth.core.screen.notebook:trajectory_html",
-    ): NOTEBOOK,
-    (
-        "synth/core/personal/people.py",
-        "synth.core.personal.guess:guess_columns",
-    ): "most worlds declare their personal columns",
-    ("synth/launch.py", "synth.core.dataset.upload:check_target"): UPLOADS,
-    ("synth/core/runner/resuming.py", "synth.core.dataset.upload:check_target"): UPLOADS,
-    ("synth/launch.py", "synth.core.dataset.upload:upload"): UPLOADS,
-    ("synth/core/cli/launching.py", "synth.core.cli.consent_question:consent_by"): "few are asked",
-    ("synth/core/cli/launching.py", "synth.core.runner.resuming:resume"): "few runs are resumed",
-    ("synth/core/cli/launching.py", "synth.core.cli.sweep:sweep"): "few commands are sweeps",
-    ("synth/core/models/openai/factory.py", "synth.core.models.openai.model:OpenAIModel"): OPTIONS,
-    ("synth/core/dataset/reader.py", "synth.core.dataset.query:matching"): "DuckDB is an extra",
-    (
-        "synth/core/dataset/reader.py",
-        "synth.core.dataset.reviews:Reviews",
-    ): "no run has reviews yet",
-    (
-        "synth/core/dataset/upload.py",
-        "synth.core.dataset.fsspec_filesystem:open_url",
-    ): "fsspec is an extra",
-    (
-        "synth/ext/exporters/exporting.py",
-        "synth.ext.exporters.rendering.gate:RenderGate",
-    ): "jinja2 is an extra",
-    (
-        "synth/ext/exporters/tokens.py",
-        "synth.ext.exporters.rendering.masks:TokenMasks",
-    ): "jinja2 and tokenizers are an extra",
-    (
-        "synth/core/runner/setup.py",
-        "synth.core.models.replay.records:model_identity_at",
-    ): "a plan without a recording is made without pyarrow",
-    (
-        "synth/core/config/prices.py",
-        "synth.core.config.price_table:lookup",
-    ): "a table of prices is read where an endpoint is paid",
-    ("synth/ext/serving/cli/mcp.py", "synth.ext.serving.mcp.transports:serve_stdio"): MCP_EXTRA,
-    ("synth/ext/serving/cli/mcp.py", "synth.ext.serving.mcp.transports:serve_http"): MCP_EXTRA,
-    (
-        "synth/ext/telemetry/otel/__init__.py",
-        "synth.ext.telemetry.otel.run_metrics:RunTelemetry",
-    ): "OpenTelemetry is an extra",
-    (
-        "synth/ext/telemetry/otel/__init__.py",
-        "synth.ext.telemetry.otel.spans:make",
-    ): "OpenTelemetry is an extra, and workers make the spans",
-    ("synth/ext/hub/cli/push.py", "synth.ext.hub.scan:scan"): HUB_EXTRA,
-    ("synth/ext/hub/cli/push.py", "synth.ext.hub.repository:published_files"): HUB_EXTRA,
-    ("synth/ext/hub/cli/push.py", "synth.ext.hub.repository:push"): HUB_EXTRA,
-    ("synth/ext/hub/cli/pull.py", "synth.ext.hub.repository:pull"): HUB_EXTRA,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.world:make_world"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.reflect:reflect"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.roles:explained"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.roles:read_roles"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.source:Extract"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.source:from_files"): COPIES,
-    ("synth/ext/authoring/cli/new.py", "synth.ext.authoring.source:from_url"): COPIES,
-    (
-        "synth/core/cli/completion.py",
-        "synth.core.cli.override_completion:completions",
-    ): "commands and options are completed without the config",
-    ("synth/core/cli/run.py", "synth.core.config.compose:compose"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.config.compose:describe"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.config.compose:print_config"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.dry_run:show"): HEAVY_COMMAND,
-    ("synth/core/cli/inspect.py", "synth.core.cli.recorded_suspects:suspects_of"): HEAVY_COMMAND,
-    ("synth/core/cli/inspect.py", "synth.core.cli.suspects:show_suspects"): HEAVY_COMMAND,
-    ("synth/core/cli/checking.py", "synth.core.cli.reseed:database_section"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.launching:preview"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.launching:start"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.finished_run:say_if_complete"): HEAVY_COMMAND,
-    ("synth/core/cli/run.py", "synth.core.cli.launching:go_on"): HEAVY_COMMAND,
-}
+def _reasons(table: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """The rows of a table, with the line above them that begins with ``#``."""
+    reason = ""
+    for line in table.split("\n"):
+        if line.startswith("# "):
+            reason = line[2:]
+        elif line:
+            file, target = line.split()
+            yield (file, target), reason
+
+
+LAZY = dict(_reasons(_LAZY))
 """Imports that are put off until they are needed: (file, ``module:attribute``) and the reason.
 
 Each such text in the code is a row here. The extension points of `envs/plugins.py` and

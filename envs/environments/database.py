@@ -6,16 +6,15 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from sqlalchemy.exc import DBAPIError
 
-from envs.audit import TRACE, Audit
 from envs.environments.executable import ExecutableEnvironment, ExecutionContext
-from envs.processes import Pool
+from envs.metrics import TRACE
+from envs.plugins import resolve
 from envs.sandboxes.base import Sandbox, Transaction
 from envs.sandboxes.row_changes import changes_since
-from envs.sql_errors import to_result
 from envs.tools.sql import BUILTIN, TABLES
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
@@ -29,6 +28,10 @@ from envs.types import (
     ToolOutcome,
     ToolResult,
 )
+
+if TYPE_CHECKING:
+    from envs.audit import Audit
+    from envs.processes import Pool
 
 
 class _InTransaction(ExecutionContext):
@@ -135,6 +138,7 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
                 error="OutOfMemory",
             )
         if isinstance(error, DBAPIError):
+            to_result = resolve("envs.sql_errors.classify:to_result")
             return to_result(error, self.sandbox.dialect, self._tables)
         return None
 

@@ -21,9 +21,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from types import CodeType, TracebackType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from envs.audit import Audit, Mask, Trace, digest_of, traced
 from envs.closing import Closing
 from envs.environments.deadline import DEADLINE, CallTimeoutError, seconds_of
 from envs.errors import EnvsError, ExecutorError, SandboxBusyError, ToolError
@@ -33,6 +32,9 @@ from envs.sandboxes.row_changes import plain
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
 from envs.types import ErrorCategory, Limits, RowChange, ToolCall, ToolOutcome, ToolResult
+
+if TYPE_CHECKING:
+    from envs.audit import Audit, Mask
 
 _SIGNALS = tuple(map(int, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -292,29 +294,30 @@ class ExecutableEnvironment(BaseEnvironment):
 
     def _audited(self, call: ToolCall, audit: Audit) -> ToolOutcome:
         """The outcome of a call that is logged, also where it raises."""
-        began, trace = time.perf_counter(), Trace()
+        began = time.perf_counter()
         known = call.name in self.toolbox
         arguments: Mapping[str, object] | None = None
         changed, end = 0, "ok"
-        try:
-            with traced(trace):
+        with audit.listening() as trace:
+            try:
                 outcome = self._timed(call)
-            arguments, changed = outcome.arguments, len(outcome.changes)
-            end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
-        except BaseException as error:
-            end = type(error).__name__
-            raise
-        finally:
-            audit.call(
-                call,
-                call.name if known else None,
-                digest_of(call, arguments, self.toolbox[call.name].secret) if known else None,
-                ms=(time.perf_counter() - began) * 1000,
-                outcome=end,
-                trace=trace,
-                rows_changed=changed,
-                mask=self._mask,
-            )
+                arguments, changed = outcome.arguments, len(outcome.changes)
+                end = "ok" if outcome.result.ok else outcome.result.category or "unknown"
+            except BaseException as error:
+                end = type(error).__name__
+                raise
+            finally:
+                audit.call(
+                    call,
+                    call.name if known else None,
+                    arguments,
+                    secret=self.toolbox[call.name].secret if known else (),
+                    ms=(time.perf_counter() - began) * 1000,
+                    outcome=end,
+                    trace=trace,
+                    rows_changed=changed,
+                    mask=self._mask,
+                )
         return outcome
 
     def _execute(self, call: ToolCall) -> ToolOutcome:

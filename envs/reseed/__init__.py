@@ -77,27 +77,23 @@ def reseed(
 def _on_server(folder: Path, url: sqlalchemy.URL, *, force: bool) -> ReseedReport:
     driver = driver_of(url)
     scripts = Scripts.of(folder, driver)
-    digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in scripts.paths)).hexdigest()[
-        :16
-    ]
+    content = b"\0".join(path.read_bytes() for path in scripts.paths)
+    digest = hashlib.sha256(content).hexdigest()[:16]
     engine = open_engine(url, _TIMEOUT_S, poolclass=sqlalchemy.NullPool)
     try:
         check(engine)
         pooled = engine.raw_connection()
         try:
             raw = pooled.driver_connection
-            elsewhere = partial(_value, engine)
-            if driver == "postgresql":
-                job = PostgresReseed(raw, scripts, digest, force=force, elsewhere=elsewhere)
-            else:
-                job = MySQLReseed(
-                    raw,
-                    scripts,
-                    digest,
-                    force=force,
-                    connect=engine.raw_connection,
-                    elsewhere=elsewhere,
-                )
+            kind = PostgresReseed if driver == "postgresql" else MySQLReseed
+            job = kind(
+                raw,
+                scripts,
+                digest,
+                force=force,
+                connect=engine.raw_connection,
+                elsewhere=partial(_value, engine),
+            )
             statements, rows = job.run()
             pooled.commit()
         except BaseException:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from envs.errors import DatabaseConfigError, WorldError
+from envs.reseed.objects import Touch
+from envs.sandboxes.load_bounds import bounded_load
+from envs.scripts import Dialect, run_script
 from envs.world.files import database_folder, find_script
 from envs.world.seed_rows import SeedRow
 
@@ -54,3 +59,68 @@ class ReseedReport:
     statements: int
     replaced: bool
     open_with: str
+
+
+class ServerReseed(ABC):
+    """One reseed on an open connection of a driver. ``connect`` opens another session of the same
+    user (a SQLAlchemy pool's connection), ``elsewhere`` asks one value in one.
+    """
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(
+        self,
+        connection: Any,
+        scripts: Scripts,
+        digest: str,
+        *,
+        force: bool,
+        connect: Callable[[], Any],
+        elsewhere: Callable[[str], Any],
+    ) -> None:
+        self._connection = connection
+        self._scripts = scripts
+        self._digest = digest
+        self._force = force
+        self._connect = connect
+        self._elsewhere = elsewhere
+        self.replaced = False
+
+    @abstractmethod
+    def run(self) -> tuple[int, dict[str, int]]:
+        """Number of statements, and of rows per table. Raises ReseedRefused and ScriptError."""
+
+    def _run_scripts(self, size: str, kill: str) -> int:
+        """The number of statements of the scripts. ``size`` asks for the bytes of the database,
+        ``kill`` ends what this connection does.
+        """
+        before = self._elsewhere(size)
+        with bounded_load(lambda: self._elsewhere(size) - before, lambda: self._elsewhere(kill)):
+            return sum(
+                run_script(path, self._connection, self.dialect) for path in self._scripts.paths
+            )
+
+    def _refuse_change(self, item: Touch) -> None:
+        raise ReseedRefused(
+            f"{item.file}:{item.line}: {item.shown} is there already and is not created by this"
+            " world: a reseed changes nothing that it does not make"
+        )
+
+    def _check_force(self, taken: Iterable[str]) -> None:
+        """Refuse what stands where the world's own is to be, unless it may be replaced."""
+        if (shown := ", ".join(sorted(taken))) and not self._force:
+            raise ReseedRefused(
+                f"synth did not make {shown}; use another database, or --force to replace"
+            )
+
+    def _rows(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+        return rows_of(self._connection, statement, *parameters)
+
+    def _count_rows(self, table: str) -> int:
+        return int(self._rows(f"SELECT count(*) FROM {table}")[0][0])
+
+
+def rows_of(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return cursor.fetchall() if cursor.description else ()

@@ -11,10 +11,8 @@ from typing import Any, Self
 
 from envs.errors import ScriptError
 from envs.quoting import backticked
-from envs.reseed.base import MARKER, ReseedRefused, Scripts
+from envs.reseed.base import MARKER, ReseedRefused, ServerReseed, rows_of
 from envs.reseed.objects import Touch, qualified_names, touches
-from envs.sandboxes.load_bounds import bounded_load
-from envs.scripts import run_script
 from envs.world.world import check_server_keys
 
 _EXISTING = """
@@ -62,29 +60,10 @@ Key = tuple[str, str]
 """What shares one name space, and the name without case."""
 
 
-class MySQLReseed:
+class MySQLReseed(ServerReseed):
     """One reseed on an open PyMySQL connection."""
 
-    def __init__(
-        self,
-        connection: Any,
-        scripts: Scripts,
-        digest: str,
-        *,
-        force: bool,
-        connect: Callable[[], Any],
-        elsewhere: Callable[[str], Any],
-    ) -> None:
-        """``connect`` opens another session of the same user (a SQLAlchemy pool's connection),
-        ``elsewhere`` asks one value in one.
-        """
-        self._connection = connection
-        self._scripts = scripts
-        self._digest = digest
-        self._force = force
-        self._connect = connect
-        self._elsewhere = elsewhere
-        self.replaced = False
+    dialect = "mysql"
 
     def run(self) -> tuple[int, dict[str, int]]:
         """Statements and rows per table. ReseedRefused: nothing done; ScriptError says what was."""
@@ -134,10 +113,7 @@ class MySQLReseed:
                 made = {key: value for key, value in there.items() if key in created}
                 self._mark({key: name for key, (_, name) in made.items()})
         tables = sorted(name for kind, name in made.values() if kind == "TABLE")
-        return statements, {
-            name: int(self._rows(f"SELECT count(*) FROM {backticked(name)}")[0][0])
-            for name in tables
-        }
+        return statements, {name: self._count_rows(backticked(name)) for name in tables}
 
     def _load(self, database: str, doomed: Sequence[tuple[str, str]], created: set[str]) -> int:
         note = (
@@ -149,7 +125,12 @@ class MySQLReseed:
         self._rows("SET lock_wait_timeout = %s", _PATIENCE_S)
         self._connection.autocommit(False)
         try:
-            statements = self._run_scripts(database)
+            text = database.replace("\\", "\\\\").replace("'", "''")
+            size = (
+                "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM"
+                f" information_schema.TABLES WHERE TABLE_SCHEMA = '{text}'"
+            )
+            statements = self._run_scripts(size, f"KILL QUERY {self._connection.thread_id()}")
             check_server_keys(self._connection, "mysql", self._scripts.paths[-1], created)
             self._connection.commit()
         except ScriptError as error:
@@ -164,17 +145,6 @@ class MySQLReseed:
             self._connection.autocommit(True)
             self._rows("SET lock_wait_timeout = %s", before)
         return statements
-
-    def _run_scripts(self, database: str) -> int:
-        text = database.replace("\\", "\\\\").replace("'", "''")
-        size = (
-            "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS SIGNED) FROM"
-            f" information_schema.TABLES WHERE TABLE_SCHEMA = '{text}'"
-        )
-        before = self._elsewhere(size)
-        kill = f"KILL QUERY {self._connection.thread_id()}"
-        with bounded_load(lambda: self._elsewhere(size) - before, lambda: self._elsewhere(kill)):
-            return sum(run_script(path, self._connection, "mysql") for path in self._scripts.paths)
 
     def _beyond(self, database: str) -> tuple[list[tuple[str, str, str]], set[tuple[str, str]]]:
         """Tables of other databases that ``a.b`` may mean, and names that would be such tables."""
@@ -250,16 +220,8 @@ class MySQLReseed:
         for item in planned:
             key = _key(item.kind, item.name)
             if item.action == "change" and key in foreign - created.keys():
-                raise ReseedRefused(
-                    f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
-                    " this world: a reseed changes nothing that it does not make"
-                )
-        taken = sorted(existing[key][1] for key in foreign & created.keys())
-        if taken and not self._force:
-            raise ReseedRefused(
-                f"synth did not make {', '.join(taken)}; use another database, or --force to"
-                " replace"
-            )
+                self._refuse_change(item)
+        self._check_force(existing[key][1] for key in foreign & created.keys())
         doomed = ours | (set(created) & set(existing))
         outside = sorted(
             f"{schema}.{table} (on {referenced})"
@@ -304,9 +266,6 @@ class MySQLReseed:
             self._rows(f"DROP {kind} IF EXISTS {backticked(name)}")
         self._rows("SET foreign_key_checks = @synth_checks")
 
-    def _rows(self, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
-        return run(self._connection, statement, *parameters)
-
 
 class _Guard:
     """Keeps a script's hands off the tables that it does not make, while the block runs.
@@ -332,8 +291,8 @@ class _Guard:
             self._pooled = self._connect()
             raw = self._pooled.driver_connection
             try:
-                run(raw, f"SET lock_wait_timeout = {_LOCKING_S}, wait_timeout = 86400")
-                run(raw, f"LOCK TABLES {', '.join(self._wanted)}")
+                rows_of(raw, f"SET lock_wait_timeout = {_LOCKING_S}, wait_timeout = 86400")
+                rows_of(raw, f"LOCK TABLES {', '.join(self._wanted)}")
             except raw.Error as error:
                 self._pooled.close()
                 raise ReseedRefused(
@@ -350,7 +309,7 @@ class _Guard:
             return
         raw = self._pooled.driver_connection
         try:
-            run(raw, "UNLOCK TABLES")
+            rows_of(raw, "UNLOCK TABLES")
         except raw.Error as error:
             if kind is None:
                 raise ReseedRefused(
@@ -359,12 +318,6 @@ class _Guard:
                 ) from error
         finally:
             self._pooled.close()
-
-
-def run(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters or None)
-        return cursor.fetchall()
 
 
 def _key(kind: str, name: str) -> Key:

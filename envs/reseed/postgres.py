@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from envs.errors import ScriptError
-from envs.reseed.base import MARKER, ReseedRefused, Scripts
+from envs.reseed.base import MARKER, ReseedRefused, ServerReseed
 from envs.reseed.objects import Touch, touches
-from envs.sandboxes.load_bounds import bounded_load
-from envs.scripts import run_script
 from envs.world.world import check_server_keys
 
 _FIRST_OF_USERS = 16_384
@@ -76,7 +74,7 @@ FROM pg_sequences WHERE last_value IS NOT NULL
 Found = dict[tuple[str, int], tuple[str, str, str]]
 """(catalog, oid) -> (kind as DROP names it, quoted name, version)."""
 
-Ask = Callable[..., list[tuple[Any, ...]]]
+Ask = Callable[..., Sequence[tuple[Any, ...]]]
 
 
 def objects(ask: Ask) -> Found:
@@ -167,25 +165,10 @@ _LOCK = 0x53594E54
 """Key of the session's advisory lock that keeps two reseeds of one database apart."""
 
 
-class PostgresReseed:
+class PostgresReseed(ServerReseed):
     """One reseed on an open psycopg connection without autocommit; the caller ends it."""
 
-    def __init__(
-        self,
-        connection: Any,
-        scripts: Scripts,
-        digest: str,
-        *,
-        force: bool,
-        elsewhere: Callable[[str], Any],
-    ) -> None:
-        """``elsewhere`` asks one value in another session of the same user."""
-        self._connection = connection
-        self._scripts = scripts
-        self._digest = digest
-        self._force = force
-        self._elsewhere = elsewhere
-        self.replaced = False
+    dialect = "postgresql"
 
     def run(self) -> tuple[int, dict[str, int]]:
         """Number of statements and rows per table. ReseedRefused, ScriptError: the transaction must
@@ -211,7 +194,8 @@ class PostgresReseed:
         before = Before.of(self._rows, sequences)
         self._rows("SAVEPOINT synth_load")
         try:
-            statements = self._load()
+            cancel = f"SELECT pg_cancel_backend({self._connection.info.backend_pid})"
+            statements = self._run_scripts("SELECT pg_database_size(current_database())", cancel)
             after = objects(self._rows)
             touched = before.touched(self._rows, after)
             replaced = self._replaced_routines(touched, created)
@@ -231,19 +215,7 @@ class PostgresReseed:
         tables = sorted(name for kind, name, _ in made.values() if kind == "TABLE")
         check_server_keys(self._connection, "postgresql", self._scripts.paths[-1], tables)
         short = f"{schema}."
-        return statements, {
-            name.removeprefix(short): int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
-            for name in tables
-        }
-
-    def _load(self) -> int:
-        size = "SELECT pg_database_size(current_database())"
-        before = self._elsewhere(size)
-        cancel = f"SELECT pg_cancel_backend({self._connection.info.backend_pid})"
-        with bounded_load(lambda: self._elsewhere(size) - before, lambda: self._elsewhere(cancel)):
-            return sum(
-                run_script(path, self._connection, "postgresql") for path in self._scripts.paths
-            )
+        return statements, {name.removeprefix(short): self._count_rows(name) for name in tables}
 
     def _ours(self) -> Found:
         """Objects that earlier reseeds of this world made, still the same under the same name."""
@@ -273,16 +245,9 @@ class PostgresReseed:
         for item in planned:
             place = self._place(item, schema)
             if item.action == "change" and place not in created and place in names:
-                raise ReseedRefused(
-                    f"{item.file}:{item.line}: {item.shown} is there already and is not created by"
-                    " this world: a reseed changes nothing that it does not make"
-                )
+                self._refuse_change(item)
         taken = dict(names[place] for place in sorted(created & set(names)))
-        if taken and not self._force:
-            shown = ", ".join(sorted(name for _, name, _ in taken.values()))
-            raise ReseedRefused(
-                f"synth did not make {shown}; use another database, or --force to replace"
-            )
+        self._check_force(name for _, name, _ in taken.values())
         self.replaced = self.replaced or bool(taken)
         self._drop(taken)
 
@@ -353,11 +318,6 @@ class PostgresReseed:
                 oid,
                 name,
             )
-
-    def _rows(self, statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement, parameters or None)
-            return cursor.fetchall() if cursor.description else []
 
 
 def _drop_order(kind: str) -> tuple[bool, bool, str]:

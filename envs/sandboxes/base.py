@@ -12,16 +12,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import sqlalchemy
 
 from envs.closing import Closing
 from envs.errors import DatabaseConfigError
 from envs.plugins import ENGINES, Contract, PluginError
-from envs.processes import Pool
 from envs.scripts.lexis import Dialect
 from envs.types import Limits, Pins, RowChange, StateDiff, Table, ToolCall, ToolOutcome
+
+if TYPE_CHECKING:
+    from envs.processes import Pool
 
 Kind = Literal["pooled", "cloned"]
 """The two kinds of sandboxes on a server."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from envs.errors import ScriptError
+from envs.plugins import resolve
 from envs.scripts.lexis import Dialect, Lexis, Statement, code_only, rewrite_code
-from envs.scripts.roles import without_roles
 
 _I = re.IGNORECASE
 _NAME = r"""(?:`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$]+)"""
@@ -259,6 +259,7 @@ class Policy:
                 statement=_literal(statement.text), name=_literal(_bare(found["name"])), place=place
             )
         if self.dialect == "postgresql":
+            without_roles = resolve("envs.scripts.roles:without_roles")
             return without_roles(statement.text, self._lexis)
         if self.dialect != "mysql":
             return statement.text

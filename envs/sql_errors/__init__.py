@@ -1,14 +1,9 @@
-"""A driver's error as category, SQLSTATE, the database's own words and advice."""
+"""A driver's error as category, SQLSTATE, the database's own words and advice.
 
-from envs.sql_errors.advice import nearest
-from envs.sql_errors.classify import ErrorClassifier, classify, to_result
-from envs.sql_errors.codes import is_transient, tells_of_transient
+:mod:`envs.sql_errors.classify` has the classification, which most calls do without.
+"""
 
-__all__ = [
-    "ErrorClassifier",
-    "classify",
-    "is_transient",
-    "nearest",
-    "tells_of_transient",
-    "to_result",
-]
+from envs.sql_errors.nearest import nearest
+from envs.sql_errors.transient import is_transient, tells_of_transient
+
+__all__ = ["is_transient", "nearest", "tells_of_transient"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,6 +13,7 @@ from envs.sql_errors.names import (
     required_column,
     target,
 )
+from envs.sql_errors.nearest import nearest
 from envs.types import ErrorCategory, Table
 
 _ADVICE: Mapping[ErrorCategory, str] = {
@@ -143,19 +143,3 @@ def _mentions(statement: str, name: str) -> bool:
 
 def _columns(table: Table) -> tuple[str, Sequence[str]]:
     return table.name, [column.name for column in table.columns]
-
-
-def nearest(name: str, candidates: Iterable[str]) -> list[str]:
-    """Up to three names, the most similar first; one that contains the other counts as similar."""
-    wanted = name.lower()
-
-    def score(candidate: str) -> float:
-        other = candidate.lower()
-        ratio = difflib.SequenceMatcher(None, wanted, other).ratio()
-        contained = (
-            wanted in other.split("_") or wanted in other or (len(other) > 2 and other in wanted)
-        )
-        return max(ratio, 0.7 + ratio / 10) if contained else ratio
-
-    scored = sorted((-score(item), item) for item in candidates)
-    return [item for value, item in scored[:3] if value <= -0.6]

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.errors import SandboxError, ToolError
 from envs.sandboxes.base import DatabaseTarget, Sandbox, Template, find_engine
 from envs.scripts import run_script
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins, RowChange
 
 STATEMENTS: tuple[str, ...] = (

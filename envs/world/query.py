@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ToolError
-from envs.processes import Pool
 from envs.sandboxes.base import Sandbox
 from envs.tools.sql.statements import execute, json_value
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox
-from envs.types import ErrorCategory, Limits, Table, ToolCall, ToolResult
+from envs.types import ANSWER_LIMITS, ErrorCategory, Limits, Table, ToolCall, ToolResult
 
-ANSWER_LIMITS = Limits(True, 30_000, 100_000, 64_000_000)
-"""What an answer that is to be compared may take: more rows and bytes than a tool would show."""
+if TYPE_CHECKING:
+    from envs.processes import Pool
 
 
 @dataclass(frozen=True, slots=True)

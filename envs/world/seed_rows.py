@@ -66,7 +66,7 @@ class SeedRow:
     line: int | None
 
 
-def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random], Any]:
+def _rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random], Any]:
     """A seed.py's function ``rows``; WorldError where (universe, random) cannot call one."""
     found = getattr(module, "rows", None)
     if not inspect.isfunction(found):
@@ -86,7 +86,12 @@ def rows_function(module: types.ModuleType, file: Path) -> Callable[[int, Random
     return found
 
 
-def seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> Iterator[SeedRow]:
+def universe_rows(module: types.ModuleType, universe: int, file: Path) -> Iterator[SeedRow]:
+    """The rows of one universe by a seed.py's module. Raises WorldError without `rows`."""
+    return _seed_rows(_rows_function(module, file), universe, file)
+
+
+def _seed_rows(rows: Callable[[int, Random], Any], universe: int, file: Path) -> Iterator[SeedRow]:
     """The rows of one universe as seed.py gives them, each checked for its form.
 
     Raises WorldError with the line of what breaks, or of the ``yield`` of what is not a row.

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 
 import apsw
 
-from envs.audit import Trace, traced
+from envs.audit import traced
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.processes.zygote import limit, limit_space
 from envs.sandboxes.sqlite.pages import Base, Pages
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox
-from envs.sandboxes.sqlite.subprocess_call import STATEMENTS, Plan, Question, SubprocessReply
+from envs.sandboxes.sqlite.schema import Plan
+from envs.sandboxes.sqlite.subprocess_call import STATEMENTS, Question, SubprocessReply
 from envs.world.loader import World, load_world
 from envs.world.query import ASKING
 
@@ -75,7 +76,7 @@ def answer(service: Service, question: Question, descriptors: list[int]) -> Subp
     sandbox.draw_from(question.position)
     toolbox = ASKING if question.call.name in ASKING else service.world.toolbox
     environment = DatabaseExecutableEnvironment(toolbox, sandbox, plan.tables, question.limits)
-    with traced(Trace()) if question.traced else nullcontext() as trace:
+    with traced() if question.traced else nullcontext() as trace:
         outcome = environment.call(question.call)
     return SubprocessReply(outcome, *sandbox.take_kept(), () if trace is None else trace.statements)
 

@@ -7,15 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, ProgrammingError
 
-from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ScriptError, WorldError
 from envs.plugins import ENGINES, Extension, resolve
-from envs.processes import pool_of
 from envs.quoting import backticked, quoted
 from envs.sandboxes.base import DatabaseTarget, Template, TestSuiteDatabases, find_engine
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
@@ -26,10 +24,13 @@ from envs.tools.toolbox import Toolbox
 from envs.types import Limits, Pins
 from envs.world.files import find_script, world_digest
 from envs.world.package import WorldPackage
-from envs.world.seed_rows import SeedRow, insert_rows, rows_function, seed_rows
 from envs.world.sqlite_files import FILE as DATABASES_FILE
 from envs.world.sqlite_files import DatabaseFile, database_template
 from envs.world.world_file import WORLD_FILE, ColumnTraits
+
+if TYPE_CHECKING:
+    from envs.audit import Audit
+    from envs.world.seed_rows import SeedRow
 
 SUBPROCESS_SERVICE = "envs.world.subprocess_service"
 """The service (:mod:`envs.processes`) that runs tools of free SQL in processes of their own."""
@@ -108,7 +109,7 @@ class World:
         shared = self.database != self.path
         digest = world_digest(self.database) if shared else self.digest
         module = WorldPackage(self.database, digest).load("seed")
-        return seed_rows(rows_function(module, file), universe, file)
+        return resolve("envs.world.seed_rows:universe_rows")(module, universe, file)
 
     def template(
         self, engine: str = "sqlite", universe: int = 0, place: DatabaseTarget | None = None
@@ -161,6 +162,7 @@ class World:
                 else:
                     check_server_keys(connection, kind.dialect, seed)
             else:
+                insert_rows = resolve("envs.world.seed_rows:insert_rows")
                 insert_rows(connection, rows, kind.dialect)
             if alter is not None:
                 alter(connection, kind.dialect)
@@ -240,6 +242,7 @@ class World:
         sandbox = template.open(pins, unordered=unordered)
         pool = None
         if sandbox.out_of_process and any(tool.free_sql for tool in self.tools):
+            pool_of = resolve("envs.processes:pool_of")
             pool = pool_of(SUBPROCESS_SERVICE, (str(self.path), self.digest))
             pool.start()
         return self.environment_class(self.toolbox, sandbox, template.tables, limits, pool, audit)

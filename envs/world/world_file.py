@@ -48,94 +48,83 @@ class _WorldFile:
     environment: tuple[str, int] | None = None
 
 
+_KEYS: Mapping[str, str] = {
+    "database": "`database` must be the folder of another world, as ../NAME",
+    "columns": "`columns` maps table.column to its traits, as {pii: name}",
+    "environment": "`environment` must name a class, as environment.Desk",
+    "license": "`license` must be the name of a licence, as cc-by-4.0",
+}
+"""The keys, and what is said of a value of another kind."""
+
+_Entries = Mapping[str, tuple[yaml.Node, yaml.Node]]
+"""The nodes of key and value by key."""
+
+
 def read_world_file(folder: Path) -> _WorldFile:
     """The ``world.yaml`` of a folder; an empty one where there is no such file.
 
     Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
     """
     file = folder / WORLD_FILE
-    return _Reader(file).read() if file.is_file() else _WorldFile()
+    if not file.is_file():
+        return _WorldFile()
+    found = _entries(file)
+    database = _text(file, found, "database")
+    for name in ("columns", "environment"):
+        if database is not None and name in found:
+            message = f"`{name}` belongs to the world that owns the schema, not beside `database`:"
+            raise _error(file, f"{message} move it to {database[0]}/{WORLD_FILE}", found[name][0])
+    columns = _columns(file, *found["columns"]) if "columns" in found else {}
+    named = _text(file, found, "license")
+    return _WorldFile(database, columns, named and named[0], _text(file, found, "environment"))
 
 
-class _Reader:
-    def __init__(self, file: Path) -> None:
-        self.file = file
+def _error(file: Path, message: str, node: yaml.Node) -> WorldError:
+    return WorldError(message, file, node.start_mark.line + 1)
 
-    def fail(self, message: str, node: yaml.Node | None = None) -> WorldError:
-        return WorldError(message, self.file, 1 if node is None else node.start_mark.line + 1)
 
-    def read(self) -> _WorldFile:
-        node = self._root()
-        found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
-        for key, value in node.value:
-            if key.value not in ("database", "columns", "license", "environment"):
-                known = "the keys are `database`, `columns`, `environment` and `license`"
-                raise self.fail(f"unknown key {key.value!r}; {known}", key)
-            if key.value in found:
-                raise self.fail(f"the key `{key.value}` occurs twice", key)
-            found[key.value] = key, value
-        database = columns = None
-        if "database" in found:
-            database = self._database(*found["database"])
-        for name in ("columns", "environment"):
-            if database is not None and name in found:
-                message = f"`{name}` belongs to the world that owns the schema, not beside"
-                key = found[name][0]
-                raise self.fail(f"{message} `database`: move it to {database[0]}/{WORLD_FILE}", key)
-        if "columns" in found:
-            columns = self._columns(*found["columns"])
-        named = found.get("license")
-        return _WorldFile(
-            database,
-            columns or {},
-            None if named is None else self._license(*named),
-            self._environment(*found["environment"]) if "environment" in found else None,
-        )
+def _entries(file: Path) -> _Entries:
+    try:
+        root, _ = parsed_yaml(file.read_text("utf-8"), file)
+    except UnicodeDecodeError as error:
+        raise WorldError(f"not UTF-8 at byte {error.start}", file) from None
+    if not isinstance(root, yaml.MappingNode) or not root.value:
+        message = "must hold the key `database`, the folder of another world, or `columns`"
+        raise WorldError(message, file, 1 if root is None else root.start_mark.line + 1)
+    found: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+    for key, value in root.value:
+        if key.value not in _KEYS:
+            known = "the keys are `database`, `columns`, `environment` and `license`"
+            raise _error(file, f"unknown key {key.value!r}; {known}", key)
+        if key.value in found:
+            raise _error(file, f"the key `{key.value}` occurs twice", key)
+        found[key.value] = key, value
+    return found
 
-    def _root(self) -> yaml.MappingNode:
-        try:
-            node, _ = parsed_yaml(self.file.read_text("utf-8"), self.file)
-        except UnicodeDecodeError as error:
-            raise WorldError(f"not UTF-8 at byte {error.start}", self.file) from None
-        if not isinstance(node, yaml.MappingNode) or not node.value:
-            raise self.fail(
-                "must hold the key `database`, the folder of another world, or `columns`"
-            )
-        return node
 
-    def _database(self, key: yaml.Node, value: yaml.Node) -> tuple[str, int]:
-        if not isinstance(value, yaml.ScalarNode) or value.tag != "tag:yaml.org,2002:str":
-            raise self.fail("`database` must be the folder of another world, as ../NAME", key)
-        return value.value, key.start_mark.line + 1
+def _text(file: Path, found: _Entries, name: str) -> tuple[str, int] | None:
+    """The text under a key and its line; None without the key."""
+    if name not in found:
+        return None
+    key, value = found[name]
+    if value.tag != "tag:yaml.org,2002:str" or not value.value.strip():
+        raise _error(file, _KEYS[name], key)
+    return value.value, key.start_mark.line + 1
 
-    def _environment(self, key: yaml.Node, value: yaml.Node) -> tuple[str, int]:
-        if not isinstance(value, yaml.ScalarNode) or not str(value.value).strip():
-            raise self.fail("`environment` must name a class, as environment.Desk", key)
-        return str(value.value), key.start_mark.line + 1
 
-    def _license(self, key: yaml.Node, value: yaml.Node) -> str:
-        if not isinstance(value, yaml.ScalarNode) or not str(value.value).strip():
-            raise self.fail("`license` must be the name of a licence, as cc-by-4.0", key)
-        return str(value.value)
-
-    def _columns(self, key: yaml.Node, value: yaml.Node) -> dict[str, ColumnTraits]:
-        if not isinstance(value, yaml.MappingNode) or not value.value:
-            raise self.fail("`columns` maps table.column to its traits, as {pii: name}", key)
-        columns: dict[str, ColumnTraits] = {}
-        for name, traits in value.value:
-            if str(name.value).count(".") != 1:
-                raise self.fail(f"`columns`: {name.value!r} is not of the form table.column", name)
-            columns[name.value] = ColumnTraits(
-                self._pii(name.value, traits), name.start_mark.line + 1
-            )
-        return columns
-
-    def _pii(self, name: str, traits: yaml.Node) -> str:
-        known = (*PERSONAL_KINDS, NOT_PERSONAL)
-        message = f"`columns`: {name} needs {{pii: KIND}}, of {', '.join(known)}"
-        if not isinstance(traits, yaml.MappingNode) or len(traits.value) != 1:
-            raise self.fail(message, traits)
-        ((key, kind),) = traits.value
-        if key.value != "pii" or kind.value not in known:
-            raise self.fail(message, traits)
-        return kind.value
+def _columns(file: Path, key: yaml.Node, value: yaml.Node) -> dict[str, ColumnTraits]:
+    if not isinstance(value, yaml.MappingNode) or not value.value:
+        raise _error(file, _KEYS["columns"], key)
+    known = (*PERSONAL_KINDS, NOT_PERSONAL)
+    columns: dict[str, ColumnTraits] = {}
+    for name, traits in value.value:
+        if str(name.value).count(".") != 1:
+            message = f"`columns`: {name.value!r} is not of the form table.column"
+            raise _error(file, message, name)
+        pairs = traits.value if isinstance(traits, yaml.MappingNode) else ()
+        kinds = [kind.value if trait.value == "pii" else None for trait, kind in pairs]
+        if len(kinds) != 1 or kinds[0] not in known:
+            message = f"`columns`: {name.value} needs {{pii: KIND}}, of {', '.join(known)}"
+            raise _error(file, message, traits)
+        columns[name.value] = ColumnTraits(kinds[0], name.start_mark.line + 1)
+    return columns

@@ -27,7 +27,7 @@ import sqlglot
 from sqlalchemy import Connection
 from sqlglot import exp
 
-from envs.audit import Trace, traced
+from envs.audit import traced
 from envs.errors import EnvsError
 from envs.sandboxes.sqlite.dbapi import ApswCursor
 from envs.tools.tool import Executor, Tool
@@ -109,7 +109,7 @@ async def questions(run: PreparedRun, database: str) -> list[Asked]:
             with templates.use(task.universe) as template:
                 tools = Listening(run.world.tools)
                 try:
-                    with traced(Trace()) as trace:
+                    with traced() as trace:
                         await prove(
                             task,
                             replace(run.world, toolbox=tools.toolbox),

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from envs.environments.database import DatabaseExecutableEnvironment
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.testing.sandbox_conformance import SandboxConformance, run
 from envs.tools.tool import Tool
 from envs.tools.toolbox import Toolbox

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from synth.core.dataset.columns import VOLATILE
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.wire import VOLATILE
 
 COMMAND = [sys.executable, "-m", "synth"]
 

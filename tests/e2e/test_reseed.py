@@ -344,7 +344,7 @@ class TestPostgres:
             return run_script(path, connection, dialect)
 
         with monkeypatch.context() as patch:
-            patch.setattr("envs.reseed.postgres.run_script", while_another_session_works)
+            patch.setattr("envs.reseed.base.run_script", while_another_session_works)
             assert reseed(world, url=postgres_url).rows == {"items": 3, "shops": 2}
         reseed(world, url=postgres_url)
         assert postgres_ask("SELECT * FROM theirs") == []

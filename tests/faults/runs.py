@@ -10,8 +10,8 @@ from rich.console import Console
 
 from synth.coordinator import RunReport
 from synth.core.config.compose import compose
+from synth.core.dataset.columns import VOLATILE
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.wire import VOLATILE
 from synth.core.runner.resuming import resume
 from synth.launch import launch
 

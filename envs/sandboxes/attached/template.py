@@ -35,7 +35,7 @@ from envs.sandboxes.contained import (
     wrapped,
 )
 from envs.sandboxes.row_changes import state_digest
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins, StateDiff, Table
 
 SERVICE = "envs.sandboxes.attached.connection"

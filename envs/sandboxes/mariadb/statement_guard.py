@@ -80,11 +80,10 @@ def refusal(sql: str, *, read_only: bool = False) -> err.Error | None:
     word = found.group().upper()
     if word in _WRITES and read_only:
         return err.OperationalError(DENIED, f"{word} command denied: this tool may only read")
-    if word == "SHOW" and _HIDDEN & set(_WORD.findall(sql.upper())):
-        return err.OperationalError(
-            DENIED, "SHOW command denied: it reveals the server, not the data"
-        )
-    if word == "SHOW" and _SHOWN_USER.match(_PLAIN_COMMENT.sub(" ", sql[start:])):
+    if word == "SHOW" and (
+        _HIDDEN & set(_WORD.findall(sql.upper()))
+        or _SHOWN_USER.match(_PLAIN_COMMENT.sub(" ", sql[start:]))
+    ):
         return err.OperationalError(
             DENIED, "SHOW command denied: it reveals the server, not the data"
         )

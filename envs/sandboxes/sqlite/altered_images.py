@@ -8,16 +8,16 @@ and unique columns stay unique.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 
 import apsw
 
 from envs.quoting import quoted
-
-_ROWIDS = ("rowid", "_rowid_", "oid")
+from envs.sandboxes.foreign_keys import ColumnReference
+from envs.sandboxes.sqlite.schema import SqliteTable, links, read_shapes, read_tables
 
 _PRIME = 2_654_435_761
 """Knuth's multiplicative hash: a row's share follows from its number, but not its order."""
@@ -25,20 +25,6 @@ _PRIME = 2_654_435_761
 
 MOST_ROWS = 100_000
 """Rows of a table beyond which it is left as it is: its rows are held in memory."""
-
-_STORED = 0
-"""What `PRAGMA table_xinfo` says of a column that is neither hidden nor generated."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """``rowid``: a name of the hidden row number, free; ``gone``: the table of the marked rows."""
-
-    name: str
-    rowid: str
-    gone: str
-    columns: frozenset[str]
-    key: Sequence[str]
 
 
 @contextmanager
@@ -63,19 +49,19 @@ def row_subset(image: bytes, part: int, parts: int) -> bytes:
     """
     out: list[bytes] = []
     with _altered(image, out) as raw:
-        tables = list(_rowid_tables(raw))
-        for index, table in enumerate(tables):
+        tables = {table.name: table for table in _ordinary(raw) if table.rowid is not None}
+        for index, table in enumerate(tables.values()):
             share = f"abs(({table.rowid} * {_PRIME} + {index}) >> 8) % {parts} = {part}"
-            raw.execute(f"CREATE TEMP TABLE {table.gone} (id INTEGER PRIMARY KEY)")
+            raw.execute(f"CREATE TEMP TABLE {_gone(table)} (id INTEGER PRIMARY KEY)")
             raw.execute(
-                f"INSERT INTO {table.gone} SELECT {table.rowid} FROM main.{quoted(table.name)}"
+                f"INSERT INTO {_gone(table)} SELECT {table.rowid} FROM main.{quoted(table.name)}"
                 f" WHERE {share}"
             )
         _spread(raw, tables)
-        for table in tables:
+        for table in tables.values():
             raw.execute(
                 f"DELETE FROM main.{quoted(table.name)} WHERE {table.rowid} IN (SELECT id FROM"
-                f" {table.gone})"
+                f" {_gone(table)})"
             )
     return out[0]
 
@@ -99,8 +85,10 @@ def shifted_columns(image: bytes, bit: int) -> bytes:
 def _shifted(image: bytes, step: int, moves: Callable[[int, bool], bool]) -> bytes:
     out: list[bytes] = []
     with _altered(image, out) as raw:
-        for name in list(_shiftable(raw)):
-            _shift(raw, name, step, moves)
+        for table in _ordinary(raw):
+            count = raw.execute(f"SELECT COUNT(*) FROM main.{quoted(table.name)}").get
+            if isinstance(count, int) and 2 <= count <= MOST_ROWS:
+                _shift(raw, table, step, moves)
     return out[0]
 
 
@@ -114,26 +102,25 @@ COPIES: tuple[Callable[[bytes], bytes], ...] = (
 """Copies that queries are judged on; those that keep rows whole come first."""
 
 
-def _rowid_tables(raw: apsw.Connection) -> Iterator[_Table]:
-    for schema, name, kind, _, without_rowid, *_ in list(raw.execute("PRAGMA main.table_list")):
-        if schema != "main" or kind != "table" or without_rowid or name.startswith("sqlite_"):
-            continue
-        rows = list(raw.execute(f"PRAGMA main.table_xinfo({quoted(name)})"))
-        columns = frozenset(str(row[1]).lower() for row in rows)
-        key = [str(row[1]) for row in sorted(rows, key=lambda row: row[5]) if row[5]]
-        if rowid := next((name for name in _ROWIDS if name not in columns), None):
-            yield _Table(name, rowid, f"temp.{quoted('gone ' + name)}", columns, key)
+def _ordinary(raw: apsw.Connection) -> list[SqliteTable]:
+    """The tables that are neither virtual nor behind a virtual one."""
+    declared = read_tables(raw)
+    return [table for name, table in read_shapes(raw).items() if name in declared]
 
 
-def _spread(raw: apsw.Connection, tables: Sequence[_Table]) -> None:
+def _gone(table: SqliteTable) -> str:
+    """The table of a table's marked rows."""
+    return f"temp.{quoted('gone ' + table.name)}"
+
+
+def _spread(raw: apsw.Connection, tables: Mapping[str, SqliteTable]) -> None:
     """Mark the rows that refer to a marked row, until there are no more."""
-    by_name = {table.name.lower(): table for table in tables}
     marking = [
-        f"INSERT OR IGNORE INTO {child.gone} SELECT c.{child.rowid} FROM main.{quoted(child.name)}"
-        f" c JOIN main.{quoted(parent.name)} p ON {joined} JOIN {parent.gone} g ON g.id ="
-        f" p.{parent.rowid}"
-        for child in tables
-        for parent, joined in _references(raw, child, by_name)
+        f"INSERT OR IGNORE INTO {_gone(child)} SELECT c.{child.rowid} FROM"
+        f" main.{quoted(child.name)} c JOIN main.{quoted(parent.name)} p ON {joined} JOIN"
+        f" {_gone(parent)} g ON g.id = p.{parent.rowid}"
+        for child in tables.values()
+        for parent, joined in _references(raw, child, tables)
     ]
     grew = bool(marking)
     while grew:
@@ -144,54 +131,37 @@ def _spread(raw: apsw.Connection, tables: Sequence[_Table]) -> None:
 
 
 def _references(
-    raw: apsw.Connection, child: _Table, tables: dict[str, _Table]
-) -> Iterator[tuple[_Table, str]]:
+    raw: apsw.Connection, child: SqliteTable, tables: Mapping[str, SqliteTable]
+) -> Iterator[tuple[SqliteTable, str]]:
     """A table's parents, each with the condition that ties them; keys to nowhere are left out."""
-    keys: dict[int, list[tuple[str, str, str | None]]] = {}
-    for number, _, parent, own, other, *_ in list(
-        raw.execute(f"PRAGMA main.foreign_key_list({quoted(child.name)})")
-    ):
-        keys.setdefault(number, []).append((parent, own, other))
-    for pairs in keys.values():
-        parent = tables.get(pairs[0][0].lower())
-        if parent is None:
+    declared = read_tables(raw)
+    keys = {name: table.primary_key for name, table in declared.items()}
+    pairs: dict[tuple[object, str], list[ColumnReference]] = defaultdict(list)
+    for link in links(raw, child.name, keys):
+        pairs[link.constraint, link.parent].append(link)
+    for (_, parent), parts in pairs.items():
+        if parent not in tables:
             continue
-        if any(other is None for _, _, other in pairs):
-            if len(parent.key) != len(pairs):
-                continue
-            named = [(own, key) for (_, own, _), key in zip(pairs, parent.key, strict=True)]
-        else:
-            named = [(own, str(other)) for _, own, other in pairs]
-        if all(other.lower() in parent.columns for _, other in named):
-            yield (
-                parent,
-                " AND ".join(f"c.{quoted(own)} = p.{quoted(other)}" for own, other in named),
-            )
+        known = {column.name.lower() for column in declared[parent].columns}
+        if all(part.target.lower() in known for part in parts):
+            joined = (f"c.{quoted(part.column)} = p.{quoted(part.target)}" for part in parts)
+            yield tables[parent], " AND ".join(joined)
 
 
-def _shiftable(raw: apsw.Connection) -> Iterator[str]:
-    """Ordinary tables that have two rows or more, and not too many."""
-    for schema, name, kind, *_ in list(raw.execute("PRAGMA main.table_list")):
-        if schema == "main" and kind == "table" and not name.startswith("sqlite_"):
-            count = raw.execute(f"SELECT COUNT(*) FROM main.{quoted(name)}").get
-            if isinstance(count, int) and 2 <= count <= MOST_ROWS:
-                yield name
-
-
-def _shift(raw: apsw.Connection, table: str, step: int, moves: Callable[[int, bool], bool]) -> None:
-    described = list(raw.execute(f"PRAGMA main.table_xinfo({quoted(table)})"))
-    columns = [(str(row[1]), bool(row[5])) for row in described if row[6] == _STORED]
-    moved = [moves(index, is_key) for index, (_, is_key) in enumerate(columns)]
+def _shift(
+    raw: apsw.Connection, table: SqliteTable, step: int, moves: Callable[[int, bool], bool]
+) -> None:
+    moved = [moves(index, index in table.key) for index in range(len(table.columns))]
     if not any(moved):
         return
-    names = ", ".join(quoted(name) for name, _ in columns)
-    rows = list(raw.execute(f"SELECT {names} FROM main.{quoted(table)} ORDER BY {names}"))
+    names = ", ".join(map(quoted, table.columns))
+    rows = list(raw.execute(f"SELECT {names} FROM main.{quoted(table.name)} ORDER BY {names}"))
     offset = max(1, len(rows) * step // 7 % len(rows))
-    raw.execute(f"DELETE FROM main.{quoted(table)}")
-    marks = ", ".join("?" * len(columns))
+    raw.execute(f"DELETE FROM main.{quoted(table.name)}")
+    marks = ", ".join("?" * len(table.columns))
     # The double of a row by a constraint of several columns is left out.
     raw.executemany(
-        f"INSERT OR IGNORE INTO main.{quoted(table)} ({names}) VALUES ({marks})",
+        f"INSERT OR IGNORE INTO main.{quoted(table.name)} ({names}) VALUES ({marks})",
         [
             tuple(
                 rows[(index + offset) % len(rows)][place] if moves_on else row[place]

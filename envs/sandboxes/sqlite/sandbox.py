@@ -14,14 +14,14 @@ import functools
 import itertools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import sqlalchemy
 
-from envs.audit import TRACE
 from envs.errors import SandboxError, WorldError
-from envs.processes import ChildLost, Pool
+from envs.metrics import TRACE
+from envs.plugins import resolve
 from envs.sandboxes import load_bounds
 from envs.sandboxes.base import Sandbox, Template, Transaction
 from envs.sandboxes.contained import wrapped
@@ -33,10 +33,19 @@ from envs.sandboxes.sqlite.dialect import CallConnection, make_engine
 from envs.sandboxes.sqlite.guard import HEAP_BYTES, VALUE_BYTES, Interrupter, SqliteGuard
 from envs.sandboxes.sqlite.pages import Base, Pages, connect, memory
 from envs.sandboxes.sqlite.pins import NOW, RandomStream, julian_ms
-from envs.sandboxes.sqlite.schema import needs_loose_quotes, read_content, read_shapes, read_tables
-from envs.sandboxes.sqlite.subprocess_call import Plan, Question, State, ask, killed
+from envs.sandboxes.sqlite.schema import (
+    Plan,
+    State,
+    needs_loose_quotes,
+    read_content,
+    read_shapes,
+    read_tables,
+)
 from envs.sandboxes.watchdog import WATCHDOG
 from envs.types import Limits, Pins, RowChange, StateDiff, ToolCall, ToolOutcome
+
+if TYPE_CHECKING:
+    from envs.processes import Pool
 
 GROWTH_BYTES = 256 * 2**20
 """How far a sandbox may grow beyond its template before SQLite says that the database is full."""
@@ -327,13 +336,11 @@ class SqliteSandbox(Sandbox):
             state = State(self._pins, self._unordered, pages.own, pages.size)
             trace = TRACE.get()
             place = (self._number, self._version, state, self._random.position, self._plan)
-            asked = Question(*place, call, limits, traced=trace is not None)
-            try:
-                answer = ask(pool, asked, pages.base)
-            except ChildLost as lost:
-                return ToolOutcome(
-                    call, result := killed(lost, self._plan.tables), result.content()
-                )
+            question = resolve("envs.sandboxes.sqlite.subprocess_call:Question")
+            asked = question(*place, call, limits, traced=trace is not None)
+            answer = asked.asked(pool, pages.base)
+            if isinstance(answer, ToolOutcome):
+                return answer
             if self._closed:
                 raise SandboxError("the sandbox was closed during a call")
             self._random.position = answer.position

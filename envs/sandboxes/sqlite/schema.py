@@ -14,7 +14,7 @@ import apsw
 from envs.errors import WorldError
 from envs.quoting import quoted
 from envs.sandboxes.foreign_keys import ColumnReference, references_of
-from envs.types import Column, Table
+from envs.types import Column, Pins, Table
 
 _FTS_INDEX = ("_data", "_idx", "_docsize", "_config", "_segments", "_segdir", "_stat")
 """Tables behind a full-text index: derived, and different for rows in another order."""
@@ -85,6 +85,28 @@ class SqliteTable:
         )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The facts about a template's database that its sandboxes need beside its pages."""
+
+    digest: str
+    tables: Mapping[str, Table]
+    shapes: Mapping[str, SqliteTable]
+    loose_quotes: bool
+    value_bytes: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The present state of a sandbox: its pins, and its own pages."""
+
+    pins: Pins
+    unordered: bool
+    own: Mapping[int, bytes]
+    size: int
+
+
 def read_shapes(raw: apsw.Connection) -> dict[str, SqliteTable]:
     """The tables whose rows are state: not SQLite's own, not the index of a full-text table."""
     shapes: dict[str, SqliteTable] = {}
@@ -153,7 +175,7 @@ def read_tables(raw: apsw.Connection) -> dict[str, Table]:
     ]
     keys = {name: _primary_key(raw, name) for name in names}
     for name in names:
-        references = references_of(_links(raw, name, keys))
+        references = references_of(links(raw, name, keys))
         columns = tuple(
             Column(
                 column, declared, not notnull and not pk, bool(pk), references.get((name, column))
@@ -173,7 +195,7 @@ def _primary_key(raw: apsw.Connection, table: str) -> tuple[str, ...]:
     return tuple(column for (column,) in rows)
 
 
-def _links(
+def links(
     raw: apsw.Connection, table: str, keys: Mapping[str, tuple[str, ...]]
 ) -> Iterator[ColumnReference]:
     """A foreign key without columns of the parent means its primary key, where that has as many."""

@@ -21,37 +21,15 @@ from envs.processes import Child, ChildLost, Pool
 from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from envs.sandboxes.sqlite.change_recorder import Ends
 from envs.sandboxes.sqlite.pages import Base
-from envs.sandboxes.sqlite.schema import SqliteTable
-from envs.sql_errors import to_result
-from envs.types import Limits, Pins, Table, ToolCall, ToolOutcome, ToolResult
+from envs.sandboxes.sqlite.schema import Plan, State
+from envs.sql_errors.classify import to_result
+from envs.types import Limits, Table, ToolCall, ToolOutcome, ToolResult
 
 STATEMENTS = 10
 """A call in another process is killed after the time of so many statements and a second."""
 
 TEMPLATES = 8
 """Templates that a process is told of; one that knows more is let go."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The facts about a template's database that its sandboxes need beside its pages."""
-
-    digest: str
-    tables: Mapping[str, Table]
-    shapes: Mapping[str, SqliteTable]
-    loose_quotes: bool
-    value_bytes: int
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The present state of a sandbox: its pins, and its own pages."""
-
-    pins: Pins
-    unordered: bool
-    own: Mapping[int, bytes]
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +50,40 @@ class Question:
     template: int = -1
     traced: bool = False
 
+    def asked(self, pool: Pool, base: Base) -> SubprocessReply | ToolOutcome:
+        """The reply of a process. A call that is killed has a result: too slow or large. Raises
+        the errors of the call there.
+        """
+        plan, held = self.plan, (self.sandbox, self.version)
+        assert plan is not None, "what may be left out is left out here"
+
+        def holds(child: Child) -> bool:
+            return child.knows.get("sandbox") == held
+
+        timeout = self.limits.statement_timeout_ms
+        seconds = None if timeout is None else STATEMENTS * timeout / 1000 + 1
+
+        def put(child: Child) -> SubprocessReply:
+            templates: set[int] = child.knows.setdefault("templates", set())
+            asked = replace(
+                self,
+                template=plan.number,
+                plan=None if plan.number in templates else plan,
+                state=None if holds(child) else self.state,
+            )
+            child.knows.pop("sandbox", None)  # until the answer is there
+            shared = [base.share()] if asked.plan else ()
+            answer: SubprocessReply = child.ask(asked, shared, seconds)
+            templates.add(plan.number)
+            child.knows["sandbox"] = (self.sandbox, self.version + bool(answer.pages))
+            child.spent |= len(templates) > TEMPLATES
+            return answer
+
+        try:
+            return pool.ask(put, holds)
+        except ChildLost as lost:
+            return ToolOutcome(self.call, result := _killed(lost, plan.tables), result.content())
+
 
 @dataclass(frozen=True, slots=True)
 class SubprocessReply:
@@ -86,37 +98,7 @@ class SubprocessReply:
     statements: Sequence[AuditedStatement] = ()
 
 
-def ask(pool: Pool, question: Question, base: Base) -> SubprocessReply:
-    """Let a process answer. Raises :class:`ChildLost`, and the errors of the call there."""
-    plan = question.plan
-    assert plan is not None, "what may be left out is left out here"
-    held = (question.sandbox, question.version)
-
-    def holds(child: Child) -> bool:
-        return child.knows.get("sandbox") == held
-
-    timeout = question.limits.statement_timeout_ms
-    seconds = None if timeout is None else STATEMENTS * timeout / 1000 + 1
-
-    def put(child: Child) -> SubprocessReply:
-        templates: set[int] = child.knows.setdefault("templates", set())
-        asked = replace(
-            question,
-            template=plan.number,
-            plan=None if plan.number in templates else plan,
-            state=None if holds(child) else question.state,
-        )
-        child.knows.pop("sandbox", None)  # until the answer is there
-        answer: SubprocessReply = child.ask(asked, [base.share()] if asked.plan else (), seconds)
-        templates.add(plan.number)
-        child.knows["sandbox"] = (question.sandbox, question.version + bool(answer.pages))
-        child.spent |= len(templates) > TEMPLATES
-        return answer
-
-    return pool.ask(put, holds)
-
-
-def killed(lost: ChildLost, tables: Mapping[str, Table]) -> ToolResult:
+def _killed(lost: ChildLost, tables: Mapping[str, Table]) -> ToolResult:
     """The result of a call whose process is gone, in the words of SQLite's interrupt or memory."""
     late = lost.late or lost.signal in {signal.SIGALRM, signal.SIGXCPU}
     code, name, words = (

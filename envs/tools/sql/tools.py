@@ -11,7 +11,7 @@ import sqlalchemy
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from envs.sql_errors import to_result
+from envs.sql_errors.classify import to_result
 from envs.tools.sql.catalog import Catalog
 from envs.tools.sql.findings import Finding
 from envs.tools.sql.statements import all_rows, execute, first_rows

@@ -13,13 +13,17 @@ import warnings
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from envs.tools.toolbox import parse_arguments
 from envs.types import ErrorCategory, ToolCall, ToolResult
 from synth.core.agent.rollout_result import AgentLimits
-from synth.core.agent.text_calls import TextCall, find_calls
+from synth.core.models.thoughts import CALL_SIGNS
 from synth.model import Completion
+from synth.plugins import resolve
+
+if TYPE_CHECKING:
+    from synth.core.agent.text_calls import TextCall
 
 _LIMIT: Final = 100_000
 _FENCE: Final = re.compile(r"\s*```[\w-]*\s*\n?([^`]*)```\s*")
@@ -153,8 +157,9 @@ def read(completion: Completion, limits: AgentLimits, known: Container[str]) -> 
     broken_off = (
         completion.finish_reason in {"length", "content_filter"} or completion.refusal is not None
     )
-    if limits.text_calls == "off" or broken_off or not completion.content:
+    if limits.text_calls == "off" or broken_off or not CALL_SIGNS.search(completion.content):
         return CompletionReading(completion)
+    find_calls = resolve("synth.core.agent.text_calls:find_calls")
     before, written = find_calls(completion.content, known)
     if not written:
         return CompletionReading(completion)

@@ -22,13 +22,18 @@ from typing import Final, cast
 from envs.json_text import lenient
 from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
 from envs.types import ToolResult
-from synth.core.models.thoughts import answer_start, blanked, next_thought, without_thoughts
+from synth.core.models.thoughts import (
+    CALL_SIGNS,
+    answer_start,
+    blanked,
+    next_thought,
+    without_thoughts,
+)
 
 Pair = tuple[str, str]
 """A tool's name, and its arguments as text: JSON if the model wrote JSON, else the text as written.
 """
 
-_HINTS: Final = re.compile(r"[<\[{>]|(?:^|\n)Action|\w\(")
 _NAME: Final = re.compile(
     r"[\"'](?:name|tool_name|tool|function|action)[\"']\s*:\s*[\"']([\w.:-]{1,128})[\"']"
 )
@@ -85,7 +90,7 @@ def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
     """Return the text before the first call, and the calls; none in a text that is too long to be
     one.
     """
-    if len(text) > MAX_ARGUMENTS or _HINTS.search(text) is None:
+    if len(text) > MAX_ARGUMENTS or CALL_SIGNS.search(text) is None:
         return text, []
     answer = answer_start(text)
     for form in _MARKED:

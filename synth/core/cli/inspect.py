@@ -11,9 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from synth.core.cli.command import Arguments, command
+from synth.core.dataset.columns import COLUMNS
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
-from synth.core.dataset.store.wire import COLUMNS, to_values
+from synth.core.dataset.store.wire import to_values
 from synth.core.foundation.standard_output import stdout
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.report.compare import LISTED, compare, show_comparison

@@ -111,7 +111,7 @@ def main(options: Arguments) -> int:
     if options.preview is not None:
         if options.dry_run:
             raise OperatorError("--preview goes without --dry-run")
-        return int(resolve("synth.core.cli.launching:preview")(jobs, options.preview))
+        return int(resolve("synth.core.cli.preview:preview")(jobs, options.preview))
     if options.dry_run:
         return int(resolve("synth.core.cli.dry_run:show")(jobs, as_json=options.json))
     for job in jobs[:1]:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import get_args
 
-import sqlalchemy
-
-from envs.connection import DatabaseConnectionConfig, driver_args, parse_url
-from envs.errors import DatabaseConfigError
-from envs.plugins import ENGINES, PluginError
+from envs.plugins import ENGINES, PluginError, resolve
 from envs.sandboxes.base import DatabaseTarget, Kind, find_engine
 from synth.core.config.database import ConnectionConfig, DatabaseConfig
 from synth.core.config.database_rules import no_server
@@ -57,35 +52,5 @@ def configured_target(database: DatabaseConfig) -> DatabaseTarget:
     connection = database.connection
     if connection == ConnectionConfig():
         return target
-    key = "database.connection" if target.url is None else "database.dsn_env_var"
-    try:
-        url = parse_url(target.url) if target.url else _server(database)
-        query = {name: _text(value) for name, value in connection.options.items()}
-        query.setdefault("connect_timeout", str(math.ceil(connection.connect_timeout_s)))
-        url = url.update_query_dict(query | dict(url.query))
-        driver_args(url)
-    except DatabaseConfigError as error:
-        raise OperatorError(f"{key}: {error}") from None
-    address = url.render_as_string(hide_password=False)
+    address = resolve("synth.core.config.server_url:server_url")(database, target.url)
     return replace(target, url=address, pool_size=connection.pool_size)
-
-
-def _server(database: DatabaseConfig) -> sqlalchemy.URL:
-    """The engine's usual server, with what the config says otherwise."""
-    connection = database.connection
-    usual = parse_url(
-        getattr(ENGINES.load(database.engine), "default_url", None)
-        or f"{connection.driver or database.engine}://127.0.0.1"
-    )
-    return DatabaseConnectionConfig(
-        driver=usual.drivername,
-        host=connection.host or usual.host,
-        port=connection.port or usual.port,
-        username=connection.username or usual.username,
-        password_env_var=connection.password_env_var,
-        database=connection.database or usual.database or "",
-    ).url()
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

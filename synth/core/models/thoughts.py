@@ -37,6 +37,9 @@ _END: Final = re.compile(
 _SPECIAL: Final = re.compile(r"<[|｜][^<>|｜]{1,40}[|｜]>|</?s>|<(?:eos|pad|end_of_turn)>")
 """Tokens that end a turn, which some servers leave in its text."""
 
+CALL_SIGNS: Final = re.compile(r"[<\[{>]|(?:^|\n)Action|\w\(")
+"""Signs without one of which a text holds no tool call."""
+
 
 def answer_start(text: str) -> int:
     """Return where the answer begins in a text whose thoughts were opened by the prompt."""

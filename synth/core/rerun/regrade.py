@@ -18,7 +18,7 @@ from typing import Any
 
 from envs.errors import EnvsError, WorldError
 from envs.world.loader import World, load_world
-from synth.core.dataset.store.wire import sanitize
+from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.suggestions import hint, nearest

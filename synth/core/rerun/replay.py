@@ -15,7 +15,7 @@ from envs.types import ErrorStyle, Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
 from synth.core.agent.memory import echo_of
 from synth.core.agent.rollout_result import user_event
-from synth.core.dataset.store.wire import sanitize
+from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import canonical
 from synth.core.models.emission import read_events

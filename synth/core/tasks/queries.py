@@ -10,21 +10,23 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
 
+from envs.plugins import resolve
 from envs.sandboxes.base import Sandbox, Template
 from envs.sandboxes.contained import fetched
-from envs.sql_errors import to_result
 from envs.types import ErrorCategory, Limits, Pins, Table, ToolResult
-from envs.world.query import QueryResult, ask
 from synth.core.tasks.grounding import by_text
 from synth.core.tasks.yaml.scope import nearest
 from synth.core.tasks.yaml.template import BINDS
 from synth.errors import TaskError
+
+if TYPE_CHECKING:
+    from envs.world.query import QueryResult
 
 T = TypeVar("T")
 
@@ -202,6 +204,7 @@ class Queries:
         none. ``unordered``: rows without an order come in another one, on engines that can.
         """
         with closing(self._template.open(pins, unordered=unordered)) as sandbox:
+            ask = resolve("envs.world.query:ask")
             return ask(sandbox, self._template.tables, sql, limits)
 
     def columns(self, sql: str, names: Collection[str], where: TaskError) -> Sequence[str]:
@@ -251,6 +254,7 @@ def _asked(
             f"{query} binds the unknown slot :{name}; {nearest(name, set(values))}", *place
         ) from None
     except DBAPIError as error:
+        to_result = resolve("envs.sql_errors.classify:to_result")
         result = to_result(error, template.dialect, template.tables)
         denied = (
             result.category == ErrorCategory.PERMISSION_DENIED

@@ -7,9 +7,8 @@ the world. Whoever plays the task starts from the state that they leave; the dif
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from envs.audit import Audit
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError
 from envs.sandboxes.base import Template
@@ -17,6 +16,9 @@ from envs.types import Limits, Pins, ToolCall
 from envs.world.loader import World
 from synth.errors import TaskError
 from synth.task import Task
+
+if TYPE_CHECKING:
+    from envs.audit import Audit
 
 SETUP = "setup"
 """The name under which a task's ``extras`` keep them."""

@@ -234,22 +234,12 @@ class FamilyChecker:
         dead = [finding.message for finding in findings([parts_of(gold)]) if finding.dead]
         return Proved(name, 0, 1, [case], dead)
 
-    def attack(self, proved: Proved, strays: Sequence[ToolStep]) -> FamilyReport:
+    def attack(self, proved: Proved, strays: Sequence[ToolStep] | None) -> FamilyReport:
         """The second pass, attackers and honest agents; returns the report of both passes.
 
-        ``strays`` are writes of this and other families.
+        ``strays`` are writes of this and other families. With None only honest agents play: the
+        part that other words of the user can change.
         """
-        return self._second_pass(proved, strays)
-
-    def play_honest(self, proved: Proved) -> FamilyReport:
-        """The honest agents of the second pass: the part that other words of the user can change.
-
-        Returns the report of the first pass and of theirs.
-        """
-        return self._second_pass(proved, None)
-
-    def _second_pass(self, proved: Proved, strays: Sequence[ToolStep] | None) -> FamilyReport:
-        """The second pass; without attackers if ``strays`` is None."""
         report = FamilyReport(proved.family, proved.capacity, len(proved.cases))
         for case in proved.cases:
             report.add_gold_scores(case.scores)

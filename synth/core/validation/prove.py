@@ -10,9 +10,10 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Seque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from envs.errors import ExecutorError
+from envs.plugins import resolve
 from envs.sandboxes.base import Template
 from envs.types import Limits, ToolOutcome, ToolResult
 from envs.world.loader import World
@@ -23,7 +24,6 @@ from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.requests import evidence_of_requests
 from synth.core.rewards.state.alternatives import try_end
-from synth.core.tasks.parts import Reading, joined_gold, joined_reply, without_repeats
 from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
@@ -47,6 +47,9 @@ from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
 from synth.task import GoldEnd, Task
 from synth.user import Consent, UserTurn
 from synth.verdict import StopReason
+
+if TYPE_CHECKING:
+    from synth.core.tasks.parts import Reading
 
 GOLD_LIMITS = AgentLimits(max_turns=500, max_tool_calls=1000)
 FINISHED = frozenset({StopReason.FINISHED, StopReason.USER_ENDED})
@@ -213,6 +216,7 @@ async def _play_parts(
         changed = changed or not called <= readers
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
         parts.append(proved)
+    joined_gold = resolve("synth.core.tasks.parts:joined_gold")
     task = replace(task, parts=tuple(parts), gold=joined_gold(task.parts))
     with Episode(task, world, template, limits) as episode:
         parts = [
@@ -223,6 +227,7 @@ async def _play_parts(
         whole = replace(_followed(task, gold), parts=_proved_by(gold, parts))
         if whole.gold != joined_gold(whole.parts):
             raise _conflict(task, "one request changes what another one comes to")
+        without_repeats = resolve("synth.core.tasks.parts:without_repeats")
         shorter = without_repeats(whole.gold, _reads(gold, readers))
         if len(shorter) == len(whole.gold):
             return _earned(whole, gold, world), gold
@@ -273,6 +278,7 @@ def _followed(task: Task, gold: GoldRun) -> Task:
 
 def _earned(task: Task, gold: GoldRun, world: World) -> Task:
     """A composed task with the end of its gold, which passes all gates."""
+    joined_reply = resolve("synth.core.tasks.parts:joined_reply")
     whole = replace(task, end=_end_of(gold, joined_reply(task.parts)))
     if row := shared_row(replace(gold.evidence, task=whole)):
         raise _conflict(task, f"two requests change {row}")

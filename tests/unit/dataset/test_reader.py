@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from synth.core.dataset.arrow_schema import table
+from synth.core.dataset.columns import COLUMNS
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.run_writer import RunWriter
-from synth.core.dataset.store.wire import COLUMNS
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import IDENTITY, error, messages, row, values
 

@@ -14,9 +14,10 @@ import pytest
 from sqlalchemy import text
 
 from envs import ToolError, ToolResult, tool
-from envs.audit import TRACE, Audit, digest_of
+from envs.audit import Audit, digest_of
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.errors import ExecutorError, WorldError
+from envs.metrics import TRACE
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
 from envs.tools.sql.critic.masked import LONGEST, masked
 from envs.tools.toolbox import Toolbox

@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from envs.plugins import resolve
 from synth.core.dataset.store.atomic_files import Fault, disk, sync_directory, write_file
-from synth.core.dataset.store.damage import set_aside
 from synth.core.dataset.store.journal import Journal
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.store.lock import RunLock
@@ -90,7 +90,7 @@ def claim_existing(
                 path.unlink()
         _describe(files, info)
         if restored is not None and files.manifest.exists():
-            set_aside(files, files.manifest)
+            resolve("synth.core.dataset.store.damage:set_aside")(files, files.manifest)
         fault("resume:described")
     except BaseException:
         sealed = not files.run.exists()

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from envs.closing import Closing
+from envs.plugins import resolve
 from synth.core.dataset.store.acquire import claim_existing, claim_new, release_run
 from synth.core.dataset.store.atomic_files import Fault, disk, no_fault, sync_directory
 from synth.core.dataset.store.counts import RunCounts
-from synth.core.dataset.store.damage import damage_of, known_digests, mend_shard, set_aside
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.errors_file import read_errors
 from synth.core.dataset.store.journal import ERROR, ROW, Journal, Segment
@@ -174,7 +174,7 @@ class RunWriter(Closing):
         all done.
         """
         missing: set[int] = set()
-        digests = known_digests(self.files)
+        digests = resolve("synth.core.dataset.store.damage:known_digests")(self.files)
         for shard in self.layout:
             path = self.files.directory / shard.path
             if path.exists():
@@ -195,10 +195,11 @@ class RunWriter(Closing):
 
     def _mend(self, path: Path, shard: Shard, sha256: str | None) -> None:
         """Set a damaged shard aside, with a warning; what can be read of it stays."""
-        damage = damage_of(path, shard, sha256)
+        damage = resolve("synth.core.dataset.store.damage:damage_of")(path, shard, sha256)
         if damage is None:
             return
         self._unseal()
+        mend_shard = resolve("synth.core.dataset.store.damage:mend_shard")
         aside, saved = mend_shard(self.files, path, shard)
         kept = f"{saved} rows in it are kept, the others" if saved else "its rows"
         self.warnings.append(
@@ -251,7 +252,7 @@ class RunWriter(Closing):
             return list(read_errors(path))
         except DatasetError as problem:
             self._unseal()
-            aside = set_aside(self.files, path)
+            aside = resolve("synth.core.dataset.store.damage:set_aside")(self.files, path)
             self.warnings.append(f"{problem}; it was set aside as {aside}, its jobs run again")
             return []
 

@@ -22,31 +22,12 @@ from synth.core.dataset.columns import (
     BY_NAME,
     COLUMNS,
     JSON_COLUMNS,
-    SCHEMA_VERSION,
-    VOLATILE,
     Col,
     Kind,
 )
 from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.scrubber import Scrubber
 from synth.errors import DatasetError, SynthError
-
-__all__ = [
-    "COLUMNS",
-    "JSON_COLUMNS",
-    "SCHEMA_VERSION",
-    "VOLATILE",
-    "Col",
-    "RowError",
-    "decode",
-    "encode",
-    "encode_clean",
-    "job_index",
-    "json_text",
-    "sanitize",
-    "to_values",
-    "to_wire",
-]
 
 Json = Any
 

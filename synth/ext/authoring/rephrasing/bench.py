@@ -127,7 +127,7 @@ class PhrasingBench:
         user's words; returns what speaks against it as well.
         """
         proved = self._checker.prove(name, 0)
-        report = self._checker.play_honest(proved)
+        report = self._checker.attack(proved, None)
         problems = [*report.problems, *report.honest_lost]
         return proved, [" ".join(problem.split()) for problem in problems]
 

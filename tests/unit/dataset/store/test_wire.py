@@ -13,16 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.core.dataset.clean import clean_row
-from synth.core.dataset.store.wire import (
-    COLUMNS,
-    RowError,
-    decode,
-    encode,
-    job_index,
-    sanitize,
-    to_values,
-    to_wire,
-)
+from synth.core.dataset.columns import COLUMNS
+from synth.core.dataset.sanitize import sanitize
+from synth.core.dataset.store.wire import RowError, decode, encode, job_index, to_values, to_wire
 from synth.errors import DatasetError
 from tests.unit.dataset.rows import row, values
 from tests.unit.dataset.test_clean import nested

@@ -20,7 +20,7 @@ from envs.sandboxes.mariadb import sandbox as mariadb_sandbox
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.postgres import sandbox as postgres_sandbox
 from envs.sandboxes.postgres.server import _CLASS, _SWEEPING
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Pins
 from tests.servers import server
 from tests.unit.envs.sandboxes.calls import ServerTemplate, built, call

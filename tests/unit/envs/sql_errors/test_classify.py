@@ -10,7 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.sql_errors import nearest, to_result
+from envs.sql_errors import nearest
+from envs.sql_errors.classify import to_result
 from envs.types import Column, Limits, Pins, Table
 from envs.types import ErrorCategory as Category
 

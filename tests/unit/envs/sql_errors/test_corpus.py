@@ -18,7 +18,8 @@ from typing import ClassVar
 import pytest
 import sqlalchemy as sa
 
-from envs.sql_errors import classify, is_transient, to_result
+from envs.sql_errors import is_transient
+from envs.sql_errors.classify import classify, to_result
 from envs.types import Column, ErrorCategory, Table
 from synth.ext.middlewares.faults import said_by
 from tests.conftest import scratch

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, ResourceClosedError
 
 from envs import ToolError
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.sql_errors import to_result
+from envs.sql_errors.classify import to_result
 from envs.tools import records
 from envs.types import Limits, Pins, ToolResult
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.errors import SandboxError
 from envs.sandboxes.attached.description import differences
 from envs.sandboxes.base import DatabaseTarget, Sandbox, Template, find_engine
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.testing.sandbox_conformance import SLOW
 from envs.types import ErrorCategory, Limits, Pins
 

@@ -22,7 +22,7 @@ from envs.connection import parse_url
 from envs.errors import DatabaseConfigError, SandboxError
 from envs.sandboxes.attached.mariadb import limit_of
 from envs.sandboxes.base import DatabaseTarget, Sandbox, Template, find_engine
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
 

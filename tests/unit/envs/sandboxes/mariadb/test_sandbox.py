@@ -20,7 +20,7 @@ from envs.sandboxes.mariadb import server as mysql_server
 from envs.sandboxes.mariadb.sandbox import MariaDBTemplate
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.statement_guard import read_insertion, refusal
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
 from tests.unit.envs.sandboxes.calls import ask, built, call

@@ -30,7 +30,7 @@ from envs.sandboxes.postgres.schema import fields_of
 from envs.sandboxes.postgres.server import MARK, PostgresServer
 from envs.sandboxes.postgres.statement_guard import refusal
 from envs.scripts import run_script
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
 from tests.unit.envs.sandboxes.calls import ask, built, call

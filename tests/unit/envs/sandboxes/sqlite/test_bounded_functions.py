@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from envs.sandboxes.sqlite.bounded_functions import BoundedFunctions
 from envs.sandboxes.sqlite.guard import SqliteGuard
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 
 LONG = "replace(hex(zeroblob(60000)), '0', '{}')"

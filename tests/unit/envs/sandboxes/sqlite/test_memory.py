@@ -15,7 +15,7 @@ from envs.sandboxes.sqlite import sandbox as sqlite
 from envs.sandboxes.sqlite.guard import SqliteGuard
 from envs.sandboxes.sqlite.pages import Pages, connect
 from envs.sandboxes.sqlite.sandbox import SqliteTemplate
-from envs.sql_errors import classify
+from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Pins
 from tests.unit.envs.sandboxes.calls import ask, call
 

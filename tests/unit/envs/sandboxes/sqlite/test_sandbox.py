@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, InvalidRequestError, ResourceClosedError
 from envs.errors import SandboxError, WorldError
 from envs.sandboxes.sqlite import dbapi as apsw_dbapi
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox, SqliteTemplate
-from envs.sql_errors import classify, to_result
+from envs.sql_errors.classify import classify, to_result
 from envs.types import ErrorCategory, Limits, Pins
 
 SCRIPT = """
