@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, cast
 
 import inflect
@@ -19,6 +21,89 @@ _COMMON = 1e6
 
 _BOUND_OR_KEY = re.compile(r"(max|min)([a-z]{4,})|([a-z]{4,})(id)")
 """Names of a program that the words of the web do not tell apart: ``minvalue``, ``objectid``."""
+
+
+_AFTER_NOUN = ("of", "is", "was", "has", "are", "were", "will")
+_BEFORE_NAME = ("the", "a", "an", "this", "your", "our", "his", "its", "each", "of", "new", "no")
+_BEFORE_STATE = ("is", "are", "be", "was", "not", "been", "were", "very")
+_PAIRS_SHOW = 3e7
+"""How often a word occurs, of whose pairs with others all that count are among the known ones."""
+
+
+@cache
+def _shares(word: str) -> tuple[float, float, float]:
+    """How much of a word's use is before a verb or `of`, after an article, and after `is`."""
+    total = _WORDS.UNIGRAMS.get(word, 0) or 1
+
+    def share(pairs: Iterable[str]) -> float:
+        return sum(_WORDS.BIGRAMS.get(pair, 0) for pair in pairs) / total
+
+    return (
+        share(f"{word} {one}" for one in _AFTER_NOUN),
+        share(f"{one} {word}" for one in _BEFORE_NAME),
+        share(f"{one} {word}" for one in _BEFORE_STATE),
+    )
+
+
+@cache
+def is_noun(word: str) -> bool:
+    """True for a word that people use as a noun, also in the plural, and for one that English has
+    not: the pairs of words on the web tell "the status of" from "is active".
+
+    >>> [is_noun(one) for one in ("status", "mounts", "active", "schedtime", "src", "umsatz")]
+    [True, True, False, False, False, True]
+    """
+    after, named, stated = _shares(word)
+    if after:
+        found = after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
+    elif named or stated:
+        found = not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
+    else:
+        found = _is_pronounced(word) and not (_OF_STATES.search(word) or word.endswith("id"))
+    one = FORMS.singular_noun(word) if word.isalpha() else False
+    return found or bool(one and is_noun(one))
+
+
+@cache
+def is_state(word: str) -> bool:
+    """True for a word that says how something is, such as ``reviewed`` or ``exempt``."""
+    pairs = _shares(word)
+    return not is_noun(word) and (
+        pairs[2] > 0.02 or (not any(pairs) and bool(_OF_STATES.search(word)))
+    )
+
+
+@cache
+def is_known(word: str) -> bool:
+    """True for a word that people use, or of another language; neither an abbreviation nor glued
+    from pieces.
+    """
+    return word in _ACRONYMS or max(_shares(word)) > 0.01 or _is_pronounced(word)
+
+
+_ACRONYMS = frozenset(
+    """cd css csv db dns dvd gps gpu html http https iban id ip isbn iso os pc pdf sim sku sms ssl
+    tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
+)
+_OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
+_SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
+_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
+_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$")
+
+
+def _is_pronounced(word: str) -> bool:
+    """True for a word without known pairs that is no shortened one: the web has it, or it does not
+    begin or end with a word that is another's half, as ``volstatus`` does.
+    """
+    short = len(word) < 5 and (is_rare(word) or not _SYLLABLE.search(word))
+    if len(word) < 3 or short or _UNPRONOUNCED.search(word):
+        return False
+    word = _PREFIX.sub("", word)
+    halves = {word[:cut] for cut in range(4, len(word))}
+    halves |= {word[cut:] for cut in range(1, len(word) - 3)}
+    return not (
+        is_rare(word) and any(_shares(one)[0] and not is_rare(one) for one in halves - {word})
+    )
 
 
 def is_rare(word: str, beside: str = "") -> bool:
@@ -42,6 +127,12 @@ def words_of(name: str) -> list[str]:
     found: list[str] = _WORDS.segment(FORMS.singular_noun(name) or name)
     if not found[1:] and is_rare(name) and (parts := _BOUND_OR_KEY.fullmatch(name)):
         found = [*filter(None, parts.groups())]
+    if not found[1:] and not any(_shares(name)):
+        pairs = [[name[:cut], name[cut:]] for cut in range(3, len(name) - 2)]
+        most = max(pairs, key=lambda pair: _WORDS.BIGRAMS.get(" ".join(pair), 0))
+        found = (
+            most if _WORDS.BIGRAMS.get(" ".join(most), 0) > _WORDS.UNIGRAMS.get(name, 0) else found
+        )
     head = "".join(found[:-1])
     known = all(len(one) > 1 and not is_rare(one) for one in found)
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]

@@ -14,6 +14,7 @@ from typing import get_args
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, noun_of, spelled
@@ -131,6 +132,11 @@ def _is_plural(column: ColumnShape) -> bool:
     return is_plural(column.label.rpartition("_")[2])
 
 
+def _is_state(column: ColumnShape) -> bool:
+    last = column.label.rpartition("_")[2]
+    return _is_flag(column) and resolve("synth.ext.authoring.english:is_state")(last)
+
+
 def _is_code_list(column: ColumnShape) -> bool:
     """True for few codes: all of them words in capitals, or all in small letters."""
     codes = [str(value) for value in column.choices]
@@ -206,7 +212,7 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)at$|_(?:ts|date|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
-        r"|^date_"
+        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
     ),
     _Rule("coordinate", "its name", _NUMBERS, r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz])$"),
@@ -224,7 +230,7 @@ _RULES = (
         "its name says a kind or a state",
         ("integer",),
         rf"(?:^|_)(?:{_KINDS}|status|state|flags?|mask|bits|options?"
-        r"|settings|perms?|permissions?|privs?|privileges?)$",
+        r"|settings|terms|perms?|permissions?|privs?|privileges?)$",
     ),
     _Rule(
         "measure",
@@ -251,6 +257,7 @@ _RULES = (
         r"(?:^|_)(?:pct|percent|percentage|share|ratio|probability|fraction)(?:_|$)"
         r"|^(?:tax|vat)_rate$",
     ),
+    _Rule("measure", "a whole number of things", ("integer",), r"(?:^|_)total$"),
     _Rule(
         "money",
         "its name says an amount",
@@ -270,7 +277,7 @@ _RULES = (
         _NUMBERS,
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
-        r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
+        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
         r"|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
     ),
     _Rule(
@@ -297,6 +304,7 @@ _RULES = (
         "",
         lambda column: column.distinct > 1 and _is_flag(column),
     ),
+    _Rule("flag", "its name says a state", ("integer",), "", _is_state),
     _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
@@ -322,7 +330,7 @@ _RULES = (
         r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri"
         r"|ip|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail"
         r"|path|file|mime_?type"
-        r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
+        r"|json|key|index|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
     ),
     _Rule(
         "other",

@@ -50,7 +50,6 @@ Role = Literal[
 
 Cell = str | int | float
 
-_DEED = re.compile(r"[a-z]+[^e]ed")
 _MARKED = re.compile(r"^(?:is|was)_")
 _STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
@@ -156,8 +155,7 @@ class ColumnShape:
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
         numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
-        deed = self.kind == "text" and _DEED.fullmatch(self.words)  # "the spoofed of a source"
-        plain = not numbers and not deed and self.kind not in {"boolean", "other"}
+        plain = not numbers and self.kind not in {"boolean", "other"}
         return plain and is_sayable(self.words)
 
     @property
@@ -254,6 +252,8 @@ class Link:
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         role = next(filter(None, heads), name)
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
+            return self.noun
+        if noun_of(role).one == self.noun:  # of a hardware item
             return self.noun
         return f"{role}_{self.noun}" if role in _ADJECTIVES and self.noun else role
 

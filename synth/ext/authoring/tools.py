@@ -289,7 +289,7 @@ def _find(table: TableShape, name: str) -> str:
         f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
         f'    return {{"{noun.many}": found}}'
     )
-    by = " and ".join(column.words for column in names)
+    by = " and ".join("name" if noun.words.endswith(c.words) else c.words for c in names)
     about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
     return _function(name, about, parameters, body, "(read_only=True)")
 

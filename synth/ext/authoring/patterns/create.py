@@ -279,7 +279,7 @@ def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:
 
 def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, column = sketch.tools[table.name], _name_column(sketch, table)
-    if column is None or tools.create is None:
+    if column is None or tools.create is None or not is_sayable(column.words):
         return None
     plan, fresh = _plan_of(sketch, table, column.name), new_texts(table, column)
     if plan is None or plan.parents or plan.numbers or not fresh:

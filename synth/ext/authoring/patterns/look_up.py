@@ -201,7 +201,8 @@ def _about_end(
     """
     first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
-    it = f"the {first} of {row.words}" if named and not others else f"its {first}"
+    whose = "their" if is_of_people(row.table.name) or row.table.of_role("person") else "its"
+    it = f"the {first} of {row.words}" if named and not others else f"{whose} {first}"
     for words in others:
         it = f"the {words} of {it}"
     says, replies = asked_for(it, asked), told(it, {saved[0]: asked[0]})
