@@ -69,7 +69,7 @@ def is_state(word: str) -> bool:
     """True for a word that says how something is, such as ``reviewed`` or ``exempt``."""
     pairs = _shares(word)
     return not is_noun(word) and (
-        pairs[2] > 0.02 or (not any(pairs) and bool(_OF_STATES.search(word)))
+        pairs[2] > 0.01 or (not any(pairs) and bool(_OF_STATES.search(word)))
     )
 
 
@@ -129,10 +129,8 @@ def words_of(name: str) -> list[str]:
         found = [*filter(None, parts.groups())]
     if not found[1:] and not any(_shares(name)):
         pairs = [[name[:cut], name[cut:]] for cut in range(3, len(name) - 2)]
-        most = max(pairs, key=lambda pair: _WORDS.BIGRAMS.get(" ".join(pair), 0))
-        found = (
-            most if _WORDS.BIGRAMS.get(" ".join(most), 0) > _WORDS.UNIGRAMS.get(name, 0) else found
-        )
+        best = max(pairs, key=lambda pair: _WORDS.BIGRAMS.get(" ".join(pair), 0))
+        found = best if _WORDS.BIGRAMS.get(" ".join(best), 0) > _COMMON / 5 else found
     head = "".join(found[:-1])
     known = all(len(one) > 1 and not is_rare(one) for one in found)
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]

@@ -18,6 +18,7 @@ from typing import Any
 from anyascii import anyascii
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
 from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
+from sqlalchemy.dialects.sqlite.base import SQLiteIdentifierPreparer
 
 from envs import quoting
 from envs.plugins import resolve
@@ -29,15 +30,7 @@ _RESERVED = (
     RESERVED_WORDS
     | RESERVED_WORDS_MARIADB
     | RESERVED_WORDS_MYSQL
-    | frozenset(
-        """all alter and as asc between by case check collate column commit constraint create cross
-    current_date current_time current_timestamp default deferrable delete desc distinct do drop else
-    end except exists false for foreign from full grant group having if in index inner insert
-    intersect into is isnull join key left like limit natural not notnull null offset on or order
-    outer over primary references returning right rollback row rows select session_user set some
-    table then to transaction trigger true union unique update user using values view when where
-    window with""".split()  # noqa: SIM905
-    )
+    | SQLiteIdentifierPreparer.reserved_words
 )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from envs.plugins import resolve
 from synth.ext.authoring.names import (
     OF_ITSELF,
-    PARTICIPLE,
     Noun,
     be,
     date_verb,
@@ -51,15 +51,10 @@ Role = Literal[
 Cell = str | int | float
 
 _MARKED = re.compile(r"^(?:is|was)_")
-_STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
+_NOUNS_OF_STATES = frozenset({"admin", "default"})
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
-
-_ADJECTIVES = frozenset(
-    {"current", "default", "first", "last", "main", "next", "original", "previous", "primary"}
-)
-"""Names of references that need the noun of what they refer to."""
 
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
@@ -135,10 +130,10 @@ class ColumnShape:
         one that says what a row has or may do.
         """
         bare = _MARKED.sub("", self.label)
-        named = bare != self.label or PARTICIPLE.match(bare) or bare in _STATES
-        whole = "_" not in bare or PARTICIPLE.match(bare.rpartition("_")[2])
-        sayable = whole and bare not in OF_ITSELF
-        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named and sayable
+        is_state = resolve("synth.ext.authoring.english:is_state")
+        stated = bare in _NOUNS_OF_STATES or is_state(bare.rpartition("_")[2])
+        sayable = (stated or (bare != self.label and "_" not in bare)) and bare not in OF_ITSELF
+        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and sayable
         return bare.replace("_", " ") if fits else ""
 
     @property
@@ -255,7 +250,9 @@ class Link:
             return self.noun
         if noun_of(role).one == self.noun:  # of a hardware item
             return self.noun
-        return f"{role}_{self.noun}" if role in _ADJECTIVES and self.noun else role
+        is_noun = role.isalpha() and resolve("synth.ext.authoring.english:is_noun")(role)
+        alone = "_" in role or (is_noun and role not in {"default", "first"})
+        return role if alone or not self.noun else f"{role}_{self.noun}"
 
     @property
     def is_plain(self) -> bool:

@@ -416,13 +416,13 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     body = _needs(shape, table, [column.name for column in columns])
     names = {column.name for column in columns}
     body += _refusals(table, names)
-    values = "".join(f"            {_key(c.name)}: {c.parameter},\n" for c in columns)
+    values = "".join(f"            {_text(c.name)}: {c.parameter},\n" for c in columns)
     for column in table.stamps:
         clock = "today" if column.kind == "date" else "timestamp"
-        values += f"            {_key(column.name)}: records.{clock}(db),\n"
+        values += f"            {_text(column.name)}: records.{clock}(db),\n"
     made = [column for column in table.key if column not in names]
     if made:
-        values = f"            {_key(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
+        values = f"            {_text(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
     keys = {table.column(column).label: column for column in table.key}
     body += (
         f"    return _insert(\n        db,\n        {table.name!r},\n        {{\n{values}"
@@ -431,10 +431,6 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     return _function(
         tools.create or "", f"Create {a(noun.words)}; returns its key.", parameters, body, ""
     )
-
-
-def _key(name: str) -> str:
-    return _text(name)
 
 
 def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
@@ -453,8 +449,8 @@ def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
 
 
 def _changing(table: TableShape, values: dict[str, str]) -> str:
-    keys = "".join(f"            {_key(c)}: {table.parameter(c)},\n" for c in table.key)
-    given = "".join(f"            {_key(c)}: {name},\n" for c, name in values.items())
+    keys = "".join(f"            {_text(c)}: {table.parameter(c)},\n" for c in table.key)
+    given = "".join(f"            {_text(c)}: {name},\n" for c, name in values.items())
     return (
         f"    return _change(\n        db,\n        {table.name!r},\n"
         f"        {{\n{keys}        }},\n"

@@ -13,6 +13,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     nameable,
 )
@@ -178,8 +179,7 @@ def _list(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
-            {"submit": {many: f"${many}"}},
-            {"say": _replies(rows, many)},
+            *ended({many: f"${many}"}, *_replies(rows, many)),
         ],
         answer={
             many: {
@@ -232,14 +232,12 @@ def _count(rows: Children) -> Draft | None:
         [asked, f"I need the number of {words}."],
         [
             *rows.listed({"count": "$.count", many: "$.count"}, arguments),
-            {"submit": {"count": "$count"}},
-            {
-                "say": [
-                    said,
-                    f"I found {{{many}}} {words}.",
-                    f"The number of {words} is {{count}}.",
-                ]
-            },
+            *ended(
+                {"count": "$count"},
+                said,
+                f"I found {{{many}}} {words}.",
+                f"The number of {words} is {{count}}.",
+            ),
         ],
         **vary,
         answer={"count": {"type": "integer", "description": f"How many {rows.noun.plural_words}."}},
@@ -263,13 +261,11 @@ def _sum(rows: Children) -> Draft | None:
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
             *rows.listed({total: f"$.total_{column.label}"}, {}),
-            {"submit": {total: f"${total}"}},
-            {
-                "say": [
-                    f"The {words} {verb} {column.shown(total)}.",
-                    f"I have added it up: the {words} {verb} {column.shown(total)}.",
-                ]
-            },
+            *ended(
+                {total: f"${total}"},
+                f"The {words} {verb} {column.shown(total)}.",
+                f"I have added it up: the {words} {verb} {column.shown(total)}.",
+            ),
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
         oracle={total: rows.oracle(f"SUM({quoted(column.name)})")},
@@ -304,13 +300,11 @@ def _greatest(rows: Children) -> Draft | None:
                 {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
                 {"order_by": by.label, "descending": True},
             ),
-            {"submit": {one: f"${one}" for one in wanted}},
-            {
-                "say": [
-                    f"The {first} is {{{answer}}}{fact}.",
-                    f"{{{answer}}} is the {first}{fact}.",
-                ]
-            },
+            *ended(
+                {one: f"${one}" for one in wanted},
+                f"The {first} is {{{answer}}}{fact}.",
+                f"{{{answer}}} is the {first}{fact}.",
+            ),
         ],
         answer={one: field_of(of) for one, of in wanted.items()}
         | {answer: {**field_of(shown[0]), "description": f"The {shown[1]} of the {noun.words}."}},

@@ -11,6 +11,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     literal,
     nameable,
@@ -270,23 +271,17 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
     raised: list[Step] = [
         row.update({column.parameter: "{bound}"}),
-        {"submit": {"outcome": "changed", "found": "$found"}},
-        {
-            "say": [
-                f"{was} {{found}}, so I have set {words} to {{bound}}.",
-                f"I have set {words} to {{bound}}. {was} {{found}}.",
-            ]
-        },
+        *ended(
+            {"outcome": "changed", "found": "$found"},
+            f"{was} {{found}}, so I have set {words} to {{bound}}.",
+            f"I have set {words} to {{bound}}. {was} {{found}}.",
+        ),
     ]
-    kept: list[Step] = [
-        {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {
-            "say": [
-                f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
-                f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
-            ]
-        },
-    ]
+    kept: list[Step] = ended(
+        {"outcome": "unchanged", "found": "$found"},
+        f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
+        f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
+    )
     return family(
         "conditional",
         f"{table.noun.one}_{column.parameter}",

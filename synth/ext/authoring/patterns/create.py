@@ -12,6 +12,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     joined,
     literal,
@@ -313,20 +314,19 @@ def _taken(
             {
                 "free": [
                     call,
-                    {"submit": {"outcome": "created"}},
-                    {
-                        "say": [
-                            f"The {words} has been created{details}.",
-                            f"I have created the {words}{details}.",
-                        ]
-                    },
+                    *ended(
+                        {"outcome": "created"},
+                        f"The {words} has been created{details}.",
+                        f"I have created the {words}{details}.",
+                    ),
                 ]
             },
             {
                 "taken": [
                     {**call, "fails": "conflict"},
-                    {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that, as there is already {a(words)}."]},
+                    *ended(
+                        {"outcome": "refused"}, f"I can't do that, as there is already {a(words)}."
+                    ),
                 ]
             },
         ],
