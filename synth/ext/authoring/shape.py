@@ -132,9 +132,9 @@ class ColumnShape:
         bare = _MARKED.sub("", self.label)
         is_state = resolve("synth.ext.authoring.english:is_state")
         stated = bare in _NOUNS_OF_STATES or is_state(bare.rpartition("_")[2])
-        sayable = (stated or (bare != self.label and "_" not in bare)) and bare not in OF_ITSELF
-        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and sayable
-        return bare.replace("_", " ") if fits else ""
+        signs = stated + (bare != self.label) + ("_" not in bare)  # two of them say enough
+        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and signs > 1
+        return bare.replace("_", " ") if fits and bare not in OF_ITSELF else ""
 
     @property
     def yes(self) -> object:

@@ -207,14 +207,10 @@ def _described(column: ColumnShape, noun: str) -> str:
     return f"The {noun}'s {column.words}."
 
 
-def _select_list(table: TableShape) -> list[str]:
-    """Each column under its label, of the alias t."""
-    return [f"t.{quoted(column.name)} AS {quoted(column.label)}" for column in table.columns]
-
-
 def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
     """The cells that a row shows, its own and the names of what it refers to, and the joins."""
-    chosen, joins = _select_list(table), list[str]()
+    chosen = [f"t.{quoted(one.name)} AS {quoted(one.label)}" for one in table.columns]
+    joins = list[str]()
     shown = names_shown(shape, table)
     for number, link in enumerate(table.links, 1):
         names = [(name, label) for (own, name), label in shown.items() if own == link.column]
@@ -349,6 +345,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         for name in tools.totals
     )
     filters = "".join(f"            {'t.' + quoted(c.name)!r}: {c.parameter},\n" for c in columns)
+    filters = f"{{\n{filters}        }}" if filters else "{}"
     sort = "None, False"
     if order:
         sorts = ", ".join(f"{_text(c.label)}: {('t.' + quoted(c.name))!r}" for c in order)
@@ -357,7 +354,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f'    return _page(\n        db,\n        "{noun.many}",\n'
         f"        {_sql(_wrapped(chosen, 'SELECT'))},\n"
         f"        {_sql([f'FROM {quoted(table.name)} t', *joins])},\n"
-        f"        {_braced(filters)},\n"
+        f"        {filters},\n"
         f"        {totals!r},\n        {stable!r},\n        {sort},\n        limit,\n"
         f"        offset,\n    )"
     )
@@ -369,11 +366,6 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         body=body,
         mark="(read_only=True)",
     )
-
-
-def _braced(items: str) -> str:
-    """The items of a dict, each on a line."""
-    return f"{{\n{items}        }}" if items else "{}"
 
 
 def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:

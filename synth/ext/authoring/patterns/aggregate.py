@@ -166,6 +166,8 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
+    holder = rows.parent.words
+    holds = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
     named = rows.noun.words.endswith(shown[1])  # the chapters of catalog chapters
     asked = rows.words if named else f"{names} of the {rows.words}"
     return family(
@@ -179,7 +181,12 @@ def _list(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
-            *ended({many: f"${many}"}, *_replies(rows, many)),
+            *ended(
+                {many: f"${many}"},
+                f"The {rows.words}: {{{many}}}.",
+                f"These are the {rows.words}: {{{many}}}.",
+                *([holds] if rows.link.is_plain else []),
+            ),
         ],
         answer={
             many: {
@@ -191,14 +198,6 @@ def _list(rows: Children) -> Draft | None:
         },
         oracle={many: rows.oracle(quoted(column.name))},
     )
-
-
-def _replies(rows: Children, many: str) -> list[str]:
-    """Replies that name all rows."""
-    holder = rows.parent.words
-    own = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
-    said = [f"The {rows.words}: {{{many}}}.", f"These are the {rows.words}: {{{many}}}."]
-    return [*said, own] if rows.link.is_plain else said
 
 
 def _count(rows: Children) -> Draft | None:
