@@ -61,7 +61,7 @@ def is_noun(word: str) -> bool:
     else:
         found = _is_pronounced(word) and not (_OF_STATES.search(word) or word.endswith("id"))
     one = FORMS.singular_noun(word) if word.isalpha() else False
-    return found or bool(one and is_noun(one))
+    return found or bool(one and any(_shares(one)) and is_noun(one))
 
 
 @cache

@@ -280,7 +280,7 @@ def is_sayable(words: str) -> bool:
     [True, False, False, False, False]
     """
     if not words.isascii():
-        return words[0] != "“"
+        return "“" not in words
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
     if ends or not _INSIDE.isdisjoint(first):
@@ -428,7 +428,7 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
 
     >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
     >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]
-    ['circle', 'circle user', 'sales day', 'closed circle', 'label', '“oe” row']
+    ['circle', 'circle user', 'sales day', 'closed circle', 'label', 'row of “oe”']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
     ones = {found.many: found.one for found in map(noun_of, names.values())}
@@ -443,7 +443,11 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
             noun = noun_of(f"{one}{more}_record")
         taken |= {noun.one, noun.many}
         said = [noun.words, noun.plural_words]
-        said = said if is_sayable(noun.words) else [f"“{noun.words}” row", f"“{noun.words}” rows"]
+        said = (
+            said
+            if is_sayable(noun.words)
+            else [f"row of “{noun.words}”", f"rows of “{noun.words}”"]
+        )
         out[table] = Noun(noun.one, noun.many, *said)
     return out
 
