@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import inflect
 import wordsegment  # pyright: ignore[reportMissingTypeStubs]
@@ -46,39 +46,29 @@ def _shares(word: str) -> tuple[float, float, float]:
 
 
 @cache
-def is_noun(word: str) -> bool:
-    """True for a word that people use as a noun, also in the plural, and for one that English has
-    not: the pairs of words on the web tell "the status of" from "is active".
+def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
+    """What a word is, by its neighbours on the web, which tell "the status of" from "is active": a
+    noun, also in the plural or of another language, a state, or another word; empty for none, such
+    as an abbreviation or pieces that are glued.
 
-    >>> [is_noun(one) for one in ("status", "mounts", "active", "schedtime", "src", "umsatz")]
-    [True, True, False, False, False, True]
+    >>> [kind_of(one) for one in ("status", "mounts", "active", "umsatz", "sell", "schedtime", "src")]
+    ['noun', 'noun', 'state', 'noun', 'other', '', '']
     """
     after, named, stated = _shares(word)
+    made = _is_pronounced(word)
     if after:
-        found = after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
+        noun = after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
     elif named or stated:
-        found = not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
+        noun = not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
     else:
-        found = _is_pronounced(word) and not (_OF_STATES.search(word) or word.endswith("id"))
-    one = FORMS.singular_noun(word) if word.isalpha() else False
-    return found or bool(one and any(_shares(one)) and is_noun(one))
-
-
-@cache
-def is_state(word: str) -> bool:
-    """True for a word that says how something is, such as ``reviewed`` or ``exempt``."""
-    pairs = _shares(word)
-    return not is_noun(word) and (
-        pairs[2] > 0.01 or (not any(pairs) and bool(_OF_STATES.search(word)))
-    )
-
-
-@cache
-def is_known(word: str) -> bool:
-    """True for a word that people use, or of another language; neither an abbreviation nor glued
-    from pieces.
-    """
-    return word in _ACRONYMS or max(_shares(word)) > 0.01 or _is_pronounced(word)
+        noun = made and not (word.endswith("id") or _OF_STATES.search(word))
+    one = FORMS.singular_noun(word) if word.isalpha() and not noun else False
+    if noun or (one and any(_shares(one)) and kind_of(one) == "noun"):
+        return "noun"
+    if f"is {word}" in _WORDS.BIGRAMS or (_OF_STATES.search(word) and not (after or named)):
+        return "state"
+    common = len(word) > 3 and _WORDS.UNIGRAMS.get(word, 0) > _PAIRS_SHOW
+    return "other" if word in _ACRONYMS or made or common or max(after, named) > 0.01 else ""
 
 
 _ACRONYMS = frozenset(

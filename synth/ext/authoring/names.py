@@ -108,7 +108,8 @@ _WITH_PLURAL = {
     "{}_file": "media",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
-    "{}_record": "software info information data feedback traffic weather research maintenance history",
+    "{}_record": "software info information data feedback traffic weather research maintenance"
+    " history",
 }
 _UNCOUNTABLE = {
     word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
@@ -287,8 +288,8 @@ def is_sayable(words: str) -> bool:
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
-    known = map(resolve("synth.ext.authoring.english:is_known"), plain)
-    return all(known) and all(map(resolve("synth.ext.authoring.english:is_noun"), heads))
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    return all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
 
 
 def be(words: str) -> str:

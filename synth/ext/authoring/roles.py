@@ -119,7 +119,7 @@ def _is_plural(column: ColumnShape) -> bool:
 
 def _is_state(column: ColumnShape) -> bool:
     last = column.label.rpartition("_")[2]
-    return _is_flag(column) and resolve("synth.ext.authoring.english:is_state")(last)
+    return _is_flag(column) and resolve("synth.ext.authoring.english:kind_of")(last) == "state"
 
 
 def _is_code_list(column: ColumnShape) -> bool:

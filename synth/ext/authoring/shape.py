@@ -51,7 +51,7 @@ Role = Literal[
 Cell = str | int | float
 
 _MARKED = re.compile(r"^(?:is|was)_")
-_NOUNS_OF_STATES = frozenset({"admin", "default"})
+_NOUNS_OF_STATES = frozenset({"admin", "default", "public"})
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
@@ -130,8 +130,8 @@ class ColumnShape:
         one that says what a row has or may do.
         """
         bare = _MARKED.sub("", self.label)
-        is_state = resolve("synth.ext.authoring.english:is_state")
-        stated = bare in _NOUNS_OF_STATES or is_state(bare.rpartition("_")[2])
+        kind = resolve("synth.ext.authoring.english:kind_of")(bare.rpartition("_")[2])
+        stated = bare in _NOUNS_OF_STATES or kind == "state"
         signs = stated + (bare != self.label) + ("_" not in bare)  # two of them say enough
         fits = self.role == "flag" and self.kind in {"boolean", "integer"} and signs > 1
         return bare.replace("_", " ") if fits and bare not in OF_ITSELF else ""
@@ -250,7 +250,7 @@ class Link:
             return self.noun
         if noun_of(role).one == self.noun:  # of a hardware item
             return self.noun
-        is_noun = role.isalpha() and resolve("synth.ext.authoring.english:is_noun")(role)
+        is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
         return role if alone or not self.noun else f"{role}_{self.noun}"
 

@@ -256,25 +256,21 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
 
 def _find(table: TableShape, name: str) -> str:
     noun = table.noun
-    names = [table.column(column) for column in table.handle]
+    *may, last = map(table.column, table.handle)
     chosen = [f"t.{quoted(one)} AS {quoted(table.column(one).label)}" for one in table.found]
-    several = len(names) > 1
-    last = names[-1]
     parameters = [
         (
             column.parameter,
-            annotation(column) if column is last or not several else "str | None = None",
+            annotation(column) if column is last else "str | None = None",
             _described(column, noun.words),
         )
-        for column in sorted(names, key=lambda one: one is not last if several else False)
+        for column in (last, *may)
     ]
-    must = [c for c in names if c is last]
-    may = [c for c in names if c is not last]
     order = ", ".join(f"t.{quoted(column)}" for column in table.key)
     lines = [
         *_wrapped(chosen, "SELECT"),
         f"FROM {quoted(table.name)} t",
-        f"WHERE {' AND '.join(map(_same, must))}",
+        f"WHERE {_same(last)}",
     ]
     narrowed = "".join(
         f"    if {c.parameter} is not None:\n        sql += {' AND ' + _same(c)!r}\n" for c in may
@@ -285,7 +281,8 @@ def _find(table: TableShape, name: str) -> str:
         f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
         f'    return {{"{noun.many}": found}}'
     )
-    by = " and ".join("name" if noun.words.endswith(c.words) else c.words for c in names)
+    words = [column.words for column in (*may, last)]
+    by = " and ".join("name" if noun.words.endswith(one) else one for one in words)
     about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
     return _function(name, about, parameters, body, "(read_only=True)")
 
