@@ -32,11 +32,11 @@ _PAIRS_SHOW = 3e7
 
 @cache
 def _shares(word: str) -> tuple[float, float, float]:
-    """How much of a word's use is before a verb or `of`, after an article, and after `is`."""
-    total = _WORDS.UNIGRAMS.get(word, 0) or 1
+    """The shares of a word's use before a verb or `of`, after an article, and after `is`."""
+    total = _WORDS.UNIGRAMS.get(word, 0) if len(word) > 1 else 0  # a letter is no word
 
     def share(pairs: Iterable[str]) -> float:
-        return sum(_WORDS.BIGRAMS.get(pair, 0) for pair in pairs) / total
+        return sum(_WORDS.BIGRAMS.get(pair, 0) for pair in pairs) / total if total else 0.0
 
     return (
         share(f"{word} {one}" for one in _AFTER_NOUN),
@@ -47,28 +47,37 @@ def _shares(word: str) -> tuple[float, float, float]:
 
 @cache
 def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
-    """What a word is, by its neighbours on the web, which tell "the status of" from "is active": a
-    noun, also in the plural or of another language, a state, or another word; empty for none, such
-    as an abbreviation or pieces that are glued.
+    """The kind of a word by its neighbours on the web, which tell "the status of" from "is active":
+    a noun, also in the plural or of another language, a state, or another word; empty for none,
+    such as an abbreviation or pieces that are glued.
 
-    >>> [kind_of(one) for one in ("status", "mounts", "active", "umsatz", "sell", "schedtime", "src")]
-    ['noun', 'noun', 'state', 'noun', 'other', '', '']
+    >>> [kind_of(one) for one in ("status", "mounts", "umsatz", "active", "sell", "src")]
+    ['noun', 'noun', 'noun', 'state', 'other', '']
     """
-    after, named, stated = _shares(word)
-    made = _is_pronounced(word)
-    if after:
-        noun = after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
-    elif named or stated:
-        noun = not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
-    else:
-        noun = made and not (word.endswith("id") or _OF_STATES.search(word))
-    one = FORMS.singular_noun(word) if word.isalpha() and not noun else False
-    if noun or (one and any(_shares(one)) and kind_of(one) == "noun"):
+    one = FORMS.singular_noun(word) if word.isalpha() else False
+    if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
         return "noun"
-    if f"is {word}" in _WORDS.BIGRAMS or (_OF_STATES.search(word) and not (after or named)):
+    after, named, stated = _shares(word)
+    if (stated and f"is {word}" in _WORDS.BIGRAMS) or (
+        _OF_STATES.search(word) and not (after or named)
+    ):
         return "state"
+    return "other" if _is_known(word) else ""
+
+
+def _is_known(word: str) -> bool:
+    after, named, _ = _shares(word)
     common = len(word) > 3 and _WORDS.UNIGRAMS.get(word, 0) > _PAIRS_SHOW
-    return "other" if word in _ACRONYMS or made or common or max(after, named) > 0.01 else ""
+    return word in _ACRONYMS or common or max(after, named) > 0.01 or _is_pronounced(word)
+
+
+def _is_noun(word: str) -> bool:
+    after, named, stated = _shares(word)
+    if after:
+        return after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
+    if named or stated:
+        return not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
+    return _is_pronounced(word) and not (word.endswith("id") or _OF_STATES.search(word))
 
 
 _ACRONYMS = frozenset(
@@ -86,7 +95,8 @@ def _is_pronounced(word: str) -> bool:
     begin or end with a word that is another's half, as ``volstatus`` does.
     """
     short = len(word) < 5 and (is_rare(word) or not _SYLLABLE.search(word))
-    if len(word) < 3 or short or _UNPRONOUNCED.search(word):
+    frequent = _WORDS.UNIGRAMS.get(word, 0) > 3 * _COMMON  # it has pairs if it is said
+    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word):
         return False
     word = _PREFIX.sub("", word)
     halves = {word[:cut] for cut in range(4, len(word))}

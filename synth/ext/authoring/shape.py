@@ -186,10 +186,6 @@ class ColumnShape:
         """True for things that can be counted: seats, the number of seats."""
         return self.words.startswith("number of ") or be(self.words) == "are"
 
-    def happened(self, value: str) -> str:
-        """The deed and the day of it: "released on {date}"."""
-        return f"{self.verb} on {value}"
-
     def called(self, noun: str, value: str) -> str:
         """The words for a row by a name that may be none yet: "album called {album}"."""
         named = self.role == "person" or {self.words.rpartition(" ")[2]} & {*NAMES, *noun.split()}
@@ -359,10 +355,6 @@ class TableShape:
             if column.kind in {"date", "moment"}
             and (column.stamped or (not column.computed and _STAMP.match(column.label)))
         ]
-
-    @property
-    def single_key(self) -> str | None:
-        return self.key[0] if len(self.key) == 1 else None
 
     @property
     def key_words(self) -> str:

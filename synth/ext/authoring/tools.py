@@ -166,7 +166,7 @@ def _of_table(shape: Shape, table: TableShape, tools: TableTools) -> list[str]:
     return out
 
 
-def annotation(column: ColumnShape, *, optional: bool = False) -> str:
+def _annotation(column: ColumnShape, *, optional: bool = False) -> str:
     """The annotation of a column's parameter."""
     if column.is_choice:
         base = f"Literal[{', '.join(_text(str(choice)) for choice in column.choices)}]"
@@ -178,7 +178,7 @@ def annotation(column: ColumnShape, *, optional: bool = False) -> str:
 
 
 def _text(value: str) -> str:
-    return f'"{escaped(value)}"'
+    return f'"{_escaped(value)}"'
 
 
 def _function(
@@ -247,7 +247,7 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
     return [
         (
             table.parameter(column),
-            annotation(table.column(column)),
+            _annotation(table.column(column)),
             _described(table.column(column), noun),
         )
         for column in table.key
@@ -261,7 +261,7 @@ def _find(table: TableShape, name: str) -> str:
     parameters = [
         (
             column.parameter,
-            annotation(column) if column is last else "str | None = None",
+            _annotation(column) if column is last else "str | None = None",
             _described(column, noun.words),
         )
         for column in (last, *may)
@@ -278,11 +278,10 @@ def _find(table: TableShape, name: str) -> str:
     binds = "".join(f", {one}={one}" for one, _, _ in parameters)
     body = (
         f"    sql = {_sql(lines, 4)}\n{narrowed}"
-        f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
+        f'    found = _rows(db, sql + " ORDER BY {_escaped(order)} LIMIT 20"{binds})\n'
         f'    return {{"{noun.many}": found}}'
     )
-    words = [column.words for column in (*may, last)]
-    by = " and ".join("name" if noun.words.endswith(one) else one for one in words)
+    by = " and ".join("name" if noun.words.endswith(c.words) else c.words for c in (*may, last))
     about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
     return _function(name, about, parameters, body, "(read_only=True)")
 
@@ -291,7 +290,7 @@ def _same(column: ColumnShape) -> str:
     return f"LOWER(t.{quoted(column.name)}) = LOWER(:{column.parameter})"
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text for use inside double quotes."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
@@ -323,7 +322,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     chosen, joins = _joined(shape, table)
     columns = [table.column(column) for column in tools.filters]
-    parameters = [(c.parameter, annotation(c, optional=True), f"The {c.words}.") for c in columns]
+    parameters = [(c.parameter, _annotation(c, optional=True), f"The {c.words}.") for c in columns]
     order = [table.column(name) for name in tools.sorts]
     if order:
         words = ", ".join(_text(column.label) for column in order)
@@ -400,7 +399,8 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in tools.given]
     parameters = [
-        (column.parameter, annotation(column), _described(column, noun.words)) for column in columns
+        (column.parameter, _annotation(column), _described(column, noun.words))
+        for column in columns
     ]
     body = _needs(shape, table, [column.name for column in columns])
     names = {column.name for column in columns}
@@ -427,7 +427,7 @@ def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
     moved = [link.words for link in table.links if link.column in tools.moves]
     parameters = _key_parameters(table) + [
-        (c.parameter, annotation(c, optional=True), f"The new {c.words}.") for c in columns
+        (c.parameter, _annotation(c, optional=True), f"The new {c.words}.") for c in columns
     ]
     words = ", ".join([*(c.words for c in columns if c.name not in tools.moves), *moved])
     body = _needs(shape, table, tools.moves) + _changing(

@@ -163,7 +163,7 @@ def make_world(
     }
     if source.personal:
         files["world.yaml"] = _write_personal(source.personal)
-    account(shape, ledger)
+    _account(shape, ledger)
     files |= _derived_files(source, shape)
     if proves and "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
@@ -281,7 +281,7 @@ def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
     return files
 
 
-def account(shape: Shape, ledger: Ledger) -> None:
+def _account(shape: Shape, ledger: Ledger) -> None:
     """Tell which columns the tools show."""
     for table in shape.tables.values():
         ledger.found("shown column", len(table.columns) + len(table.hidden))

@@ -283,7 +283,7 @@ def _greatest(rows: Children) -> Draft | None:
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
         asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
-        fact = f", {by.happened(by.shown('figure'))}"
+        fact = f", {by.verb} on {by.shown('figure')}"
         fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
     return family(
         "greatest_child",

@@ -182,7 +182,7 @@ def move(sketch: Sketch) -> Iterator[Draft]:
     yield from islice(filter(None, found), 5)
 
 
-def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
+def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
     """The row and its parent as a person names them; None where that cannot be done."""
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
     if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
@@ -194,7 +194,7 @@ def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
-    pair = movable(sketch, table, link)
+    pair = _movable(sketch, table, link)
     if pair is None:
         return None
     row, parent = pair

@@ -86,7 +86,7 @@ def _said(column: ColumnShape, slot: str, domain: Mapping[str, object]) -> str:
     """The words for a value that varies; a remark stands in quotation marks."""
     value = column.shown(slot)
     value = f"“{value}”" if domain.get("choice") == [*NOTES] else value
-    return column.happened(value) if column.verb else f"{column.words} {value}"
+    return f"{column.verb} on {value}" if column.verb else f"{column.words} {value}"
 
 
 def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
