@@ -57,9 +57,8 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     one = FORMS.singular_noun(word) if word.isalpha() else False
     if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
         return "noun"
-    after, named, stated = _shares(word)
-    if (stated and f"is {word}" in _WORDS.BIGRAMS) or (
-        _OF_STATES.search(word) and not (after or named)
+    if (_shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS) or (
+        _OF_STATES.search(word) and _is_pronounced(word)
     ):
         return "state"
     return "other" if _is_known(word) else ""
@@ -74,7 +73,7 @@ def _is_known(word: str) -> bool:
 def _is_noun(word: str) -> bool:
     after, named, stated = _shares(word)
     if after:
-        return after > 0.002 and stated < (0.12 if after > 0.01 else 2 * after)
+        return stated < (0.12 if after > 0.01 else 2 * after)
     if named or stated:
         return not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
     return _is_pronounced(word) and not (word.endswith("id") or _OF_STATES.search(word))

@@ -214,9 +214,6 @@ def is_plural(word: str) -> bool:
 PREPOSITIONS = frozenset(
     {"by", "to", "of", "for", "from", "in", "out", "on", "at", "with", "as", "per"}
 )
-_INSIDE = PREPOSITIONS & {"by", "with", "as", "at", "from"}
-"""Words after which a name says how something came about."""
-
 _SHORT = {
     "nr": "number",
     "num": "number",
@@ -279,7 +276,7 @@ def is_sayable(words: str) -> bool:
         return "“" not in words
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
-    if ends or not _INSIDE.isdisjoint(first):
+    if ends or not {"by", "with", "as", "at", "from"}.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]

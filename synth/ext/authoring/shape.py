@@ -51,7 +51,6 @@ Role = Literal[
 Cell = str | int | float
 
 _MARKED = re.compile(r"^(?:is|was)_")
-_NOUNS_OF_STATES = frozenset({"admin", "default", "public"})
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
@@ -131,7 +130,7 @@ class ColumnShape:
         """
         bare = _MARKED.sub("", self.label)
         kind = resolve("synth.ext.authoring.english:kind_of")(bare.rpartition("_")[2])
-        stated = bare in _NOUNS_OF_STATES or kind == "state"
+        stated = bare in {"admin", "default", "public"} or kind == "state"
         signs = stated + (bare != self.label) + ("_" not in bare)  # two of them say enough
         fits = self.role == "flag" and self.kind in {"boolean", "integer"} and signs > 1
         return bare.replace("_", " ") if fits and bare not in OF_ITSELF else ""
@@ -179,7 +178,9 @@ class ColumnShape:
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         words = self.said.replace(" ", "_") or self.label
-        return date_verb(words) if self.kind in {"date", "moment"} else ""
+        verb = date_verb(words) if self.kind in {"date", "moment"} else ""
+        known = map(resolve("synth.ext.authoring.english:kind_of"), verb.split())
+        return verb if all(known) else ""
 
     @property
     def is_counted(self) -> bool:

@@ -48,6 +48,8 @@ def create(sketch: Sketch) -> Iterator[Draft]:
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
     """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
     plan = _Plan()
+    if not is_sayable(table.noun.words):
+        return None
     for name in sketch.tools[table.name].given:
         column, link = table.column(name), table.link_of(name)
         if name == without:
