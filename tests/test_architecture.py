@@ -144,6 +144,9 @@ synth/core/personal/formats.py synth.core.tasks.fake:first_names
 synth/ext/authoring/names.py synth.ext.authoring.english:FORMS
 synth/ext/authoring/names.py synth.ext.authoring.english:words_of
 synth/ext/authoring/names.py synth.ext.authoring.english:is_rare
+synth/ext/authoring/names.py synth.ext.authoring.english:kind_of
+synth/ext/authoring/roles.py synth.ext.authoring.english:kind_of
+synth/ext/authoring/shape.py synth.ext.authoring.english:kind_of
 synth/ext/authoring/names.py synth.ext.authoring.english:is_written
 synth/ext/authoring/invented_rows.py synth.ext.authoring.english:is_rare
 # the driver of an engine is imported where the engine is used

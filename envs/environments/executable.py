@@ -326,13 +326,11 @@ class ExecutableEnvironment(BaseEnvironment):
             return ToolOutcome(call, parsed, parsed.content())
         found, arguments = parsed
         context: ExecutionContext | None = None
-        limits = self._limits_of(found)
-        seconds = seconds_of(limits.statement_timeout_ms)
         try:
             with PROCESS_STATE, self._build_execution_context(found) as context:
-                returned = DEADLINE.call(seconds, found.executor, arguments, context.resource)
+                returned = self._returned(found, arguments, context.resource)
                 result, content = self._checked(found, returned)
-                limit = limits.max_result_bytes
+                limit = self._limits_of(found).max_result_bytes
                 if (
                     result.ok
                     and limit is not None
@@ -359,9 +357,6 @@ class ExecutableEnvironment(BaseEnvironment):
             return ToolOutcome(call, busy, busy.content(), arguments)
         except EnvsError:
             raise
-        except CallTimeoutError as error:
-            message = f"tool {found.name} has not returned after {seconds:.0f} s"
-            raise ExecutorError(message, *self.toolbox.scene(error)) from error
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             if isinstance(error, KeyboardInterrupt) and not _raised_by_code(error):
                 raise
@@ -377,6 +372,15 @@ class ExecutableEnvironment(BaseEnvironment):
                 raise ExecutorError(message, *self.toolbox.scene(error)) from error
             return ToolOutcome(call, translated, translated.content(), arguments)
         return ToolOutcome(call, result, content, arguments, context.changes)
+
+    def _returned(self, tool: Tool, arguments: dict[str, Any], resource: Any) -> object:
+        """What the executor returns in time."""
+        seconds = seconds_of(self._limits_of(tool).statement_timeout_ms)
+        try:
+            return DEADLINE.call(seconds, tool.executor, arguments, resource)
+        except CallTimeoutError as error:
+            message = f"tool {tool.name} has not returned after {seconds:.0f} s"
+            raise ExecutorError(message, *self.toolbox.scene(error)) from error
 
     def _limits_of(self, tool: Tool) -> Limits:
         return tool.limits

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Literal, cast
 
 import inflect
 import wordsegment  # pyright: ignore[reportMissingTypeStubs]
@@ -19,6 +21,88 @@ _COMMON = 1e6
 
 _BOUND_OR_KEY = re.compile(r"(max|min)([a-z]{4,})|([a-z]{4,})(id)")
 """Names of a program that the words of the web do not tell apart: ``minvalue``, ``objectid``."""
+
+
+_AFTER_NOUN = ("of", "is", "was", "has", "are", "were", "will")
+_BEFORE_NAME = ("the", "a", "an", "this", "your", "our", "his", "its", "each", "of", "new", "no")
+_BEFORE_STATE = ("is", "are", "be", "was", "not", "been", "were", "very")
+_PAIRS_SHOW = 3e7
+"""How often a word occurs, of whose pairs with others all that count are among the known ones."""
+
+
+@cache
+def _shares(word: str) -> tuple[float, float, float]:
+    """The shares of a word's use before a verb or `of`, after an article, and after `is`."""
+    total = _WORDS.UNIGRAMS.get(word, 0) if len(word) > 1 else 0  # a letter is no word
+
+    def share(pairs: Iterable[str]) -> float:
+        return sum(_WORDS.BIGRAMS.get(pair, 0) for pair in pairs) / total if total else 0.0
+
+    return (
+        share(f"{word} {one}" for one in _AFTER_NOUN),
+        share(f"{one} {word}" for one in _BEFORE_NAME),
+        share(f"{one} {word}" for one in _BEFORE_STATE),
+    )
+
+
+@cache
+def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
+    """The kind of a word by its neighbours on the web, which tell "the status of" from "is active":
+    a noun, also in the plural or of another language, a state, or another word; empty for none,
+    such as an abbreviation or pieces that are glued.
+
+    >>> [kind_of(one) for one in ("status", "mounts", "umsatz", "active", "sell", "src")]
+    ['noun', 'noun', 'noun', 'state', 'other', '']
+    """
+    one = FORMS.singular_noun(word) if word.isalpha() else False
+    if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
+        return "noun"
+    if (_shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS) or (
+        _OF_STATES.search(word) and _is_pronounced(word)
+    ):
+        return "state"
+    return "other" if _is_known(word) else ""
+
+
+def _is_known(word: str) -> bool:
+    after, named, _ = _shares(word)
+    common = len(word) > 3 and _WORDS.UNIGRAMS.get(word, 0) > _PAIRS_SHOW
+    return word in _ACRONYMS or common or max(after, named) > 0.01 or _is_pronounced(word)
+
+
+def _is_noun(word: str) -> bool:
+    after, named, stated = _shares(word)
+    if after:
+        return stated < (0.12 if after > 0.01 else 2 * after)
+    if named or stated:
+        return not stated and 0.012 < named < 0.12 and _WORDS.UNIGRAMS[word] < _PAIRS_SHOW
+    return _is_pronounced(word) and not (word.endswith("id") or _OF_STATES.search(word))
+
+
+_ACRONYMS = frozenset(
+    """cd css csv db dns dvd gps gpu html http https iban id ip isbn iso os pc pdf sim sku sms ssl
+    tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
+)
+_OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
+_SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
+_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
+_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$")
+
+
+def _is_pronounced(word: str) -> bool:
+    """True for a word without known pairs that is no shortened one: the web has it, or it does not
+    begin or end with a word that is another's half, as ``volstatus`` does.
+    """
+    short = len(word) < 5 and (is_rare(word) or not _SYLLABLE.search(word))
+    frequent = _WORDS.UNIGRAMS.get(word, 0) > 3 * _COMMON  # it has pairs if it is said
+    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word):
+        return False
+    word = _PREFIX.sub("", word)
+    halves = {word[:cut] for cut in range(4, len(word))}
+    halves |= {word[cut:] for cut in range(1, len(word) - 3)}
+    return not (
+        is_rare(word) and any(_shares(one)[0] and not is_rare(one) for one in halves - {word})
+    )
 
 
 def is_rare(word: str, beside: str = "") -> bool:
@@ -42,6 +126,10 @@ def words_of(name: str) -> list[str]:
     found: list[str] = _WORDS.segment(FORMS.singular_noun(name) or name)
     if not found[1:] and is_rare(name) and (parts := _BOUND_OR_KEY.fullmatch(name)):
         found = [*filter(None, parts.groups())]
+    if not found[1:] and not any(_shares(name)):
+        pairs = [[name[:cut], name[cut:]] for cut in range(3, len(name) - 2)]
+        best = max(pairs, key=lambda pair: _WORDS.BIGRAMS.get(" ".join(pair), 0))
+        found = best if _WORDS.BIGRAMS.get(" ".join(best), 0) > _COMMON / 5 else found
     head = "".join(found[:-1])
     known = all(len(one) > 1 and not is_rare(one) for one in found)
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]

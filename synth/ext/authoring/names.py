@@ -18,6 +18,7 @@ from typing import Any
 from anyascii import anyascii
 from sqlalchemy.dialects.mysql.reserved_words import RESERVED_WORDS_MARIADB, RESERVED_WORDS_MYSQL
 from sqlalchemy.dialects.postgresql.base import RESERVED_WORDS
+from sqlalchemy.dialects.sqlite.base import SQLiteIdentifierPreparer
 
 from envs import quoting
 from envs.plugins import resolve
@@ -29,15 +30,7 @@ _RESERVED = (
     RESERVED_WORDS
     | RESERVED_WORDS_MARIADB
     | RESERVED_WORDS_MYSQL
-    | frozenset(
-        """all alter and as asc between by case check collate column commit constraint create cross
-    current_date current_time current_timestamp default deferrable delete desc distinct do drop else
-    end except exists false for foreign from full grant group having if in index inner insert
-    intersect into is isnull join key left like limit natural not notnull null offset on or order
-    outer over primary references returning right rollback row rows select session_user set some
-    table then to transaction trigger true union unique update user using values view when where
-    window with""".split()  # noqa: SIM905
-    )
+    | SQLiteIdentifierPreparer.reserved_words
 )
 
 
@@ -115,7 +108,8 @@ _WITH_PLURAL = {
     "{}_file": "media",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
-    "{}_record": "software information data feedback traffic weather research maintenance history",
+    "{}_record": "software info information data feedback traffic weather research maintenance"
+    " history",
 }
 _UNCOUNTABLE = {
     word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
@@ -217,13 +211,9 @@ def is_plural(word: str) -> bool:
     return many == word != one
 
 
-_UNSAID = re.compile(r"(?:^|\s)[^\saeiouy\d]+(?:\s|$)")
-"""A word of Latin letters without a vowel, such as `crtd`."""
-
 PREPOSITIONS = frozenset(
     {"by", "to", "of", "for", "from", "in", "out", "on", "at", "with", "as", "per"}
 )
-
 _SHORT = {
     "nr": "number",
     "num": "number",
@@ -240,6 +230,7 @@ _SHORT = {
     "excl": "excluding",
     "incl": "including",
     "vol": "volume",
+    "dob": "date of birth",
     "ts": "time",
     "pos": "position",
     "min": "minimum",
@@ -275,17 +266,22 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 
 @cache
 def is_sayable(words: str) -> bool:
-    """True for a noun that a person would say: each word has a vowel or other letters and is not
-    shortened, the last is no preposition, number or format, nor the first a preposition.
+    """True for a noun that a person would say: each word is in use or of another language, the last
+    and the one before `of` are nouns, and none says who or how.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "price in", "ele")]
-    [True, False, False, False]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "high in bytes")]
+    [True, False, False, False, False]
     """
-    first, last = words.partition(" ")[0], words.rpartition(" ")[2]
-    ends = {first, last} & PREPOSITIONS or last.isdigit() or last in {"json", "xml"}
-    short = [one for one in words.split() if len(one) == 3 and one.isalpha()]
-    rare = any(map(resolve("synth.ext.authoring.english:is_rare"), short))
-    return not words.isascii() or not (_UNSAID.search(words) or ends or rare)
+    if not words.isascii():
+        return "“" not in words
+    first, last = words.split()[:-1], words.rpartition(" ")[2]
+    ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
+    if ends or not {"by", "with", "as", "at", "from"}.isdisjoint(first):
+        return False
+    heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
+    plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    return all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
 
 
 def be(words: str) -> str:
@@ -420,11 +416,12 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queue record``. ``tables`` maps tables to their columns.
+    the ``queue record``. What nobody says stands in quotation marks. ``tables`` maps tables to
+    their columns.
 
-    >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2")
+    >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
     >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]
-    ['circle', 'circle user', 'sales day', 'closed circle', 'label']
+    ['circle', 'circle user', 'sales day', 'closed circle', 'label', 'row of “oe”']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
     ones = {found.many: found.one for found in map(noun_of, names.values())}
@@ -438,7 +435,13 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
             more = "" if number == 2 else f"_{number}"
             noun = noun_of(f"{one}{more}_record")
         taken |= {noun.one, noun.many}
-        out[table] = noun
+        said = [noun.words, noun.plural_words]
+        said = (
+            said
+            if is_sayable(noun.words)
+            else [f"row of “{noun.words}”", f"rows of “{noun.words}”"]
+        )
+        out[table] = Noun(noun.one, noun.many, *said)
     return out
 
 

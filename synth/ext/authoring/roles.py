@@ -14,6 +14,7 @@ from typing import get_args
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, noun_of, spelled
@@ -44,23 +45,8 @@ _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
 _FIRST = re.compile(r"(?:^|_)(?:first|given|fore|f)_?name$")
 _LAST = re.compile(r"(?:^|_)(?:last|family|sur|l)_?name$")
-_NAMES = (
-    "name",
-    "title",
-    "full_name",
-    "real_name",
-    "display_name",
-    "label",
-    "code",
-    "number",
-    "reference",
-    "sku",
-    "isbn",
-    "email",
-    "username",
-    "registration",
-    "callsign",
-)
+_NAMES = """name title full_name real_name display_name label code number reference sku isbn email
+    username registration callsign""".split()  # noqa: SIM905
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
 _SECRET = re.compile(
@@ -131,6 +117,11 @@ def _is_plural(column: ColumnShape) -> bool:
     return is_plural(column.label.rpartition("_")[2])
 
 
+def _is_state(column: ColumnShape) -> bool:
+    last = column.label.rpartition("_")[2]
+    return _is_flag(column) and resolve("synth.ext.authoring.english:kind_of")(last) == "state"
+
+
 def _is_code_list(column: ColumnShape) -> bool:
     """True for few codes: all of them words in capitals, or all in small letters."""
     codes = [str(value) for value in column.choices]
@@ -160,15 +151,12 @@ _RULES = (
         "audit",
         "its name says that the program sets it",
         _ANY,
-        r"^(?:last_)?(?:creat|insert|updat|modif|chang|delet|edit)(?:ed|ied|ion|or|e"
-        r"|ing)_?(?:by|user\w*)$"
-        r"|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
-        r"|time|ts|timestamp))?$"
-        r"|^(?:last_)?(?:change|modification|edit)_(?:date|time|ts|timestamp)$"
-        r"|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
-        r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$"
-        r"|^valid_(?:from|to|until|start\w*|end\w*)$"
-        r"|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
+        r"^(?:last_)?(?:creat|insert|updat|modif|chang|delet|edit)(?:ed|ied|ion|or|e|ing)_?(?:by"
+        r"|user\w*)$|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
+        r"|time|ts|timestamp))?$|^(?:last_)?(?:change|modification|edit)_(?:date|time|ts"
+        r"|timestamp)$|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
+        r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$|^valid_(?:from|to"
+        r"|until|start\w*|end\w*)$|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
     ),
     _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule(
@@ -184,10 +172,9 @@ _RULES = (
         "its name says yes or no",
         ("integer", "text"),
         r"^(?:is|has|was|can|did|use|accept|allow|enable|show|hide|auto|include|requires?)_"
-        r"|_(?:flag|only|yn)$"
-        r"|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired|hidden|visible|locked?"
-        r"|archived|approved|published|verified|forgotten|[a-z]{3,}[ai]ble|admin|default"
-        r"|public|private|read|seen)$",
+        r"|_(?:flag|only|yn)$|(?:^|_)(?:enabled?|disabled|deleted|active|deactivated|expired"
+        r"|hidden|visible|locked?|archived|approved|published|verified|forgotten|[a-z]{3,}[ai]ble"
+        r"|admin|default|public|private|read|seen)$",
         _is_flag,
     ),
     _Rule(
@@ -206,7 +193,7 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)at$|_(?:ts|date|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
-        r"|^date_"
+        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
     ),
     _Rule("coordinate", "its name", _NUMBERS, r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz])$"),
@@ -215,34 +202,31 @@ _RULES = (
         "its name says an order",
         _NUMBERS,
         r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
-        r"|rank|ranking|idx|index|step|depth"
-        r"|lft|rgt"
-        r"|weight_order|line_?(?:no|number)?|priority|map_index)$|^sort_|^level$",
+        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?|priority"
+        r"|map_index)$|^sort_|^level$",
     ),
     _Rule(
         "category",
         "its name says a kind or a state",
         ("integer",),
         rf"(?:^|_)(?:{_KINDS}|status|state|flags?|mask|bits|options?"
-        r"|settings|perms?|permissions?|privs?|privileges?)$",
+        r"|settings|terms|perms?|permissions?|privs?|privileges?)$",
     ),
     _Rule(
         "measure",
         "its name says what is counted or measured",
         _NUMBERS,
-        r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$"
-        r"|(?:^|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$"
-        r"|(?:^|_)(?:read|write|run|load|wait|idle|cpu|response|processing|lead|travel|elapsed"
-        r"|\w*work)(?:ing)?_time(?:_|$)",
+        r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$|(?:^"
+        r"|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$|(?:^|_)(?:read|write|run"
+        r"|load|wait|idle|cpu|response|processing|lead|travel|elapsed|\w*work)(?:ing)?_time(?:_|$)",
     ),
     _Rule(
         "code",
         "its name says a code",
         _NUMBERS,
         r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
-        r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_"
-        r"|^(?:number|code|no|id|fk)_(?!of_|length$)"
-        r"|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
+        r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id|fk)_(?!of_"
+        r"|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
     _Rule(
         "share",
@@ -251,18 +235,15 @@ _RULES = (
         r"(?:^|_)(?:pct|percent|percentage|share|ratio|probability|fraction)(?:_|$)"
         r"|^(?:tax|vat)_rate$",
     ),
+    _Rule("measure", "a whole number of things", ("integer",), r"(?:^|_)total$"),
     _Rule(
         "money",
         "its name says an amount",
         _NUMBERS,
-        r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge"
-        r"|revenue|deposit"
-        r"|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit|debit)s?\d*"
-        r"(?:_(?:usd|eur|gbp|chf|cad|aud|jpy|(?:in|ex)cl\w*|before|after|per|due|gross"
-        r"|limit|value|start|end"
-        r"|spent|\w+ed)"
-        r"(?:_\w+)?)?$"
-        r"|_cents$",
+        r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge|revenue"
+        r"|deposit|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit"
+        r"|debit)s?\d*(?:_(?:usd|eur|gbp|chf|cad|aud|jpy|(?:in|ex)cl\w*|before|after|per|due|gross"
+        r"|limit|value|start|end|spent|\w+ed)(?:_\w+)?)?$|_cents$",
     ),
     _Rule(
         "measure",
@@ -270,7 +251,7 @@ _RULES = (
         _NUMBERS,
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
-        r"|length|width|height|size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
+        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
         r"|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
     ),
     _Rule(
@@ -278,12 +259,10 @@ _RULES = (
         "its name says how many or how much",
         _NUMBERS,
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
-        r"|seats?"
-        r"|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
-        r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+"
-        r"|length|width|height|size|age|weight|rating|score|grade|floor"
-        r"|max|min|high|low|most|least|limit|delay|speed|brightness|contrast|validity"
-        r"|km|kg)(?:_|$)",
+        r"|seats?|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
+        r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
+        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|speed|brightness"
+        r"|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
@@ -297,6 +276,7 @@ _RULES = (
         "",
         lambda column: column.distinct > 1 and _is_flag(column),
     ),
+    _Rule("flag", "its name says a state", ("integer",), "", _is_state),
     _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
@@ -319,10 +299,9 @@ _RULES = (
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri"
-        r"|ip|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail"
-        r"|path|file|mime_?type"
-        r"|json|key|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
+        r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri|ip"
+        r"|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail|path|file"
+        r"|mime_?type|json|key|index|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
     ),
     _Rule(
         "other",
@@ -339,10 +318,9 @@ _RULES = (
 _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
     r"|alembic_version|django_(?:admin_log|content_type|migrations|session|site)"
-    r"|auth_(?:\w+_)?permissions?"
-    r"|delayed_jobs?|failed_jobs|job_batches|migrations?|sessions?|cache(?:_\w+)?|oauth\w*"
-    r"|flyway_\w+|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+"
-    r"|update_?log)$"
+    r"|auth_(?:\w+_)?permissions?|delayed_jobs?|failed_jobs|job_batches"
+    r"|migrations?|sessions?|cache(?:_\w+)?|oauth\w*|flyway_\w+"
+    r"|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+|update_?log)$"
 )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from envs.plugins import resolve
 from synth.ext.authoring.names import (
     OF_ITSELF,
-    PARTICIPLE,
     Noun,
     be,
     date_verb,
@@ -50,17 +50,10 @@ Role = Literal[
 
 Cell = str | int | float
 
-_DEED = re.compile(r"[a-z]+[^e]ed")
 _MARKED = re.compile(r"^(?:is|was)_")
-_STATES = frozenset({"admin", "active", "hidden", "visible", "public", "private", "default"})
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
-
-_ADJECTIVES = frozenset(
-    {"current", "default", "first", "last", "main", "next", "original", "previous", "primary"}
-)
-"""Names of references that need the noun of what they refer to."""
 
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
@@ -136,11 +129,11 @@ class ColumnShape:
         one that says what a row has or may do.
         """
         bare = _MARKED.sub("", self.label)
-        named = bare != self.label or PARTICIPLE.match(bare) or bare in _STATES
-        whole = "_" not in bare or PARTICIPLE.match(bare.rpartition("_")[2])
-        sayable = whole and bare not in OF_ITSELF
-        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and named and sayable
-        return bare.replace("_", " ") if fits else ""
+        kind = resolve("synth.ext.authoring.english:kind_of")(bare.rpartition("_")[2])
+        stated = bare in {"admin", "default", "public"} or kind == "state"
+        signs = stated + (bare != self.label) + ("_" not in bare)  # two of them say enough
+        fits = self.role == "flag" and self.kind in {"boolean", "integer"} and signs > 1
+        return bare.replace("_", " ") if fits and bare not in OF_ITSELF else ""
 
     @property
     def yes(self) -> object:
@@ -156,8 +149,7 @@ class ColumnShape:
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
         numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
-        deed = self.kind == "text" and _DEED.fullmatch(self.words)  # "the spoofed of a source"
-        plain = not numbers and not deed and self.kind not in {"boolean", "other"}
+        plain = not numbers and self.kind not in {"boolean", "other"}
         return plain and is_sayable(self.words)
 
     @property
@@ -186,16 +178,14 @@ class ColumnShape:
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         words = self.said.replace(" ", "_") or self.label
-        return date_verb(words) if self.kind in {"date", "moment"} else ""
+        verb = date_verb(words) if self.kind in {"date", "moment"} else ""
+        known = map(resolve("synth.ext.authoring.english:kind_of"), verb.split())
+        return verb if all(known) else ""
 
     @property
     def is_counted(self) -> bool:
         """True for things that can be counted: seats, the number of seats."""
         return self.words.startswith("number of ") or be(self.words) == "are"
-
-    def happened(self, value: str) -> str:
-        """The deed and the day of it: "released on {date}"."""
-        return f"{self.verb} on {value}"
 
     def called(self, noun: str, value: str) -> str:
         """The words for a row by a name that may be none yet: "album called {album}"."""
@@ -255,7 +245,11 @@ class Link:
         role = next(filter(None, heads), name)
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
-        return f"{role}_{self.noun}" if role in _ADJECTIVES and self.noun else role
+        if noun_of(role).one == self.noun:  # of a hardware item
+            return self.noun
+        is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
+        alone = "_" in role or (is_noun and role not in {"default", "first"})
+        return role if alone or not self.noun else f"{role}_{self.noun}"
 
     @property
     def is_plain(self) -> bool:
@@ -362,10 +356,6 @@ class TableShape:
             if column.kind in {"date", "moment"}
             and (column.stamped or (not column.computed and _STAMP.match(column.label)))
         ]
-
-    @property
-    def single_key(self) -> str | None:
-        return self.key[0] if len(self.key) == 1 else None
 
     @property
     def key_words(self) -> str:

@@ -166,7 +166,7 @@ def _of_table(shape: Shape, table: TableShape, tools: TableTools) -> list[str]:
     return out
 
 
-def annotation(column: ColumnShape, *, optional: bool = False) -> str:
+def _annotation(column: ColumnShape, *, optional: bool = False) -> str:
     """The annotation of a column's parameter."""
     if column.is_choice:
         base = f"Literal[{', '.join(_text(str(choice)) for choice in column.choices)}]"
@@ -178,7 +178,7 @@ def annotation(column: ColumnShape, *, optional: bool = False) -> str:
 
 
 def _text(value: str) -> str:
-    return f'"{escaped(value)}"'
+    return f'"{_escaped(value)}"'
 
 
 def _function(
@@ -207,14 +207,10 @@ def _described(column: ColumnShape, noun: str) -> str:
     return f"The {noun}'s {column.words}."
 
 
-def _select_list(table: TableShape) -> list[str]:
-    """Each column under its label, of the alias t."""
-    return [f"t.{quoted(column.name)} AS {quoted(column.label)}" for column in table.columns]
-
-
 def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
     """The cells that a row shows, its own and the names of what it refers to, and the joins."""
-    chosen, joins = _select_list(table), list[str]()
+    chosen = [f"t.{quoted(one.name)} AS {quoted(one.label)}" for one in table.columns]
+    joins = list[str]()
     shown = names_shown(shape, table)
     for number, link in enumerate(table.links, 1):
         names = [(name, label) for (own, name), label in shown.items() if own == link.column]
@@ -251,7 +247,7 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
     return [
         (
             table.parameter(column),
-            annotation(table.column(column)),
+            _annotation(table.column(column)),
             _described(table.column(column), noun),
         )
         for column in table.key
@@ -260,25 +256,21 @@ def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
 
 def _find(table: TableShape, name: str) -> str:
     noun = table.noun
-    names = [table.column(column) for column in table.handle]
+    *may, last = map(table.column, table.handle)
     chosen = [f"t.{quoted(one)} AS {quoted(table.column(one).label)}" for one in table.found]
-    several = len(names) > 1
-    last = names[-1]
     parameters = [
         (
             column.parameter,
-            annotation(column) if column is last or not several else "str | None = None",
+            _annotation(column) if column is last else "str | None = None",
             _described(column, noun.words),
         )
-        for column in sorted(names, key=lambda one: one is not last if several else False)
+        for column in (last, *may)
     ]
-    must = [c for c in names if c is last]
-    may = [c for c in names if c is not last]
     order = ", ".join(f"t.{quoted(column)}" for column in table.key)
     lines = [
         *_wrapped(chosen, "SELECT"),
         f"FROM {quoted(table.name)} t",
-        f"WHERE {' AND '.join(map(_same, must))}",
+        f"WHERE {_same(last)}",
     ]
     narrowed = "".join(
         f"    if {c.parameter} is not None:\n        sql += {' AND ' + _same(c)!r}\n" for c in may
@@ -286,10 +278,10 @@ def _find(table: TableShape, name: str) -> str:
     binds = "".join(f", {one}={one}" for one, _, _ in parameters)
     body = (
         f"    sql = {_sql(lines, 4)}\n{narrowed}"
-        f'    found = _rows(db, sql + " ORDER BY {escaped(order)} LIMIT 20"{binds})\n'
+        f'    found = _rows(db, sql + " ORDER BY {_escaped(order)} LIMIT 20"{binds})\n'
         f'    return {{"{noun.many}": found}}'
     )
-    by = " and ".join(column.words for column in names)
+    by = " and ".join("name" if noun.words.endswith(c.words) else c.words for c in (*may, last))
     about = f"Find {noun.plural_words} by their {by}, in whole; several may have the same."
     return _function(name, about, parameters, body, "(read_only=True)")
 
@@ -298,7 +290,7 @@ def _same(column: ColumnShape) -> str:
     return f"LOWER(t.{quoted(column.name)}) = LOWER(:{column.parameter})"
 
 
-def escaped(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text for use inside double quotes."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
@@ -330,7 +322,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     chosen, joins = _joined(shape, table)
     columns = [table.column(column) for column in tools.filters]
-    parameters = [(c.parameter, annotation(c, optional=True), f"The {c.words}.") for c in columns]
+    parameters = [(c.parameter, _annotation(c, optional=True), f"The {c.words}.") for c in columns]
     order = [table.column(name) for name in tools.sorts]
     if order:
         words = ", ".join(_text(column.label) for column in order)
@@ -349,6 +341,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         for name in tools.totals
     )
     filters = "".join(f"            {'t.' + quoted(c.name)!r}: {c.parameter},\n" for c in columns)
+    filters = f"{{\n{filters}        }}" if filters else "{}"
     sort = "None, False"
     if order:
         sorts = ", ".join(f"{_text(c.label)}: {('t.' + quoted(c.name))!r}" for c in order)
@@ -357,7 +350,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f'    return _page(\n        db,\n        "{noun.many}",\n'
         f"        {_sql(_wrapped(chosen, 'SELECT'))},\n"
         f"        {_sql([f'FROM {quoted(table.name)} t', *joins])},\n"
-        f"        {_braced(filters)},\n"
+        f"        {filters},\n"
         f"        {totals!r},\n        {stable!r},\n        {sort},\n        limit,\n"
         f"        offset,\n    )"
     )
@@ -369,11 +362,6 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         body=body,
         mark="(read_only=True)",
     )
-
-
-def _braced(items: str) -> str:
-    """The items of a dict, each on a line."""
-    return f"{{\n{items}        }}" if items else "{}"
 
 
 def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
@@ -411,18 +399,19 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in tools.given]
     parameters = [
-        (column.parameter, annotation(column), _described(column, noun.words)) for column in columns
+        (column.parameter, _annotation(column), _described(column, noun.words))
+        for column in columns
     ]
     body = _needs(shape, table, [column.name for column in columns])
     names = {column.name for column in columns}
     body += _refusals(table, names)
-    values = "".join(f"            {_key(c.name)}: {c.parameter},\n" for c in columns)
+    values = "".join(f"            {_text(c.name)}: {c.parameter},\n" for c in columns)
     for column in table.stamps:
         clock = "today" if column.kind == "date" else "timestamp"
-        values += f"            {_key(column.name)}: records.{clock}(db),\n"
+        values += f"            {_text(column.name)}: records.{clock}(db),\n"
     made = [column for column in table.key if column not in names]
     if made:
-        values = f"            {_key(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
+        values = f"            {_text(made[0])}: _next(db, {table.name!r}, {made[0]!r}),\n{values}"
     keys = {table.column(column).label: column for column in table.key}
     body += (
         f"    return _insert(\n        db,\n        {table.name!r},\n        {{\n{values}"
@@ -433,16 +422,12 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
     )
 
 
-def _key(name: str) -> str:
-    return _text(name)
-
-
 def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     noun = table.noun
     columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
     moved = [link.words for link in table.links if link.column in tools.moves]
     parameters = _key_parameters(table) + [
-        (c.parameter, annotation(c, optional=True), f"The new {c.words}.") for c in columns
+        (c.parameter, _annotation(c, optional=True), f"The new {c.words}.") for c in columns
     ]
     words = ", ".join([*(c.words for c in columns if c.name not in tools.moves), *moved])
     body = _needs(shape, table, tools.moves) + _changing(
@@ -453,8 +438,8 @@ def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
 
 
 def _changing(table: TableShape, values: dict[str, str]) -> str:
-    keys = "".join(f"            {_key(c)}: {table.parameter(c)},\n" for c in table.key)
-    given = "".join(f"            {_key(c)}: {name},\n" for c, name in values.items())
+    keys = "".join(f"            {_text(c)}: {table.parameter(c)},\n" for c in table.key)
+    given = "".join(f"            {_text(c)}: {name},\n" for c, name in values.items())
     return (
         f"    return _change(\n        db,\n        {table.name!r},\n"
         f"        {{\n{keys}        }},\n"

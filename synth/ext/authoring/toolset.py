@@ -55,9 +55,6 @@ class TableTools:
         update = self.update if self.update in kept else None
         return replace(self, create=create, update=update)
 
-    def key_arguments(self, values: Mapping[str, object]) -> dict[str, object]:
-        return {self.table.parameter(column): values[column] for column in self.table.key}
-
 
 def tools_of(shape: Shape) -> dict[str, TableTools]:
     """The tools of every table; no two have one name."""

@@ -44,65 +44,52 @@ def _consent_columns(shape: Shape, tools: dict[str, TableTools]) -> dict[str, fr
     return {}
 
 
+_POLICY = """\
+# Rules for {name}
+
+You look after this database through the tools you are given. Do what is asked within these rules,
+and nothing besides. Look everything up: never guess a number or a name.
+Read a row before you change it.
+
+## Names
+- A name that fits nothing is said to be unknown; nothing else is taken in its place.
+- A name that fits several is asked about before anything is read out or changed.
+{consents}{states}
+## Answering
+- Where a `submit` tool is offered, hand in your result with it once, after the work.
+- Then tell the user in a sentence or two what they asked to know, or what was done.
+"""
+_CONSENT = """
+## Consent
+Before one of these is changed, restate what will be changed and its new value, and wait for a yes:
+"""
+_CLOSED = """
+## Closed
+What is in one of these states is not changed any more, and neither are the rows that refer to it,\
+ although the tools would do it. Say so, and change nothing:
+"""
+_CENTS = "- The tools take and show amounts in cents, 1250 for 12.50; people say 12.50.\n"
+
+
 def _write_policy(name: str, sketch: Sketch) -> str:
     """The text of policy.md."""
     tables = sketch.shape.tables
-    lines = [
-        f"# Rules for {name.replace('_', ' ')}",
-        "",
-        (
-            "You look after this database through the tools you are given. Do what is asked within"
-            " these rules,"
-        ),
-        "and nothing besides. Look everything up: never guess a number or a name.",
-        "Read a row before you change it.",
-        "",
-        "## Names",
-        "- A name that fits nothing is said to be unknown; nothing else is taken in its place.",
-        "- A name that fits several is asked about before anything is read out or changed.",
-    ]
     consents = [
         f"- {table.noun.words}: {', '.join(table.column(column).words for column in sorted(found))}"
         for key, found in sketch.consent.items()
         for table in [tables[key]]
     ]
-    if consents:
-        lines += [
-            "",
-            "## Consent",
-            (
-                "Before one of these is changed, restate what will be changed and its new value,"
-                " and wait for a yes:"
-            ),
-            *consents,
-        ]
     states = [
         f"- {table.noun.words}: {column.words} {', '.join(shut)}"
         for table in tables.values()
         for column, shut in [closed(table) or (None, [])]
         if column is not None
     ]
-    if states:
-        lines += [
-            "",
-            "## Closed",
-            (
-                "What is in one of these states is not changed any more, and neither are the rows"
-                " that refer to it, although the tools would do it. Say so, and change nothing:"
-            ),
-            *states,
-        ]
-    lines += [
-        "",
-        "## Answering",
-        "- Where a `submit` tool is offered, hand in your result with it once, after the work.",
-        "- Then tell the user in a sentence or two what they asked to know, or what was done.",
-    ]
-    if any(one.in_cents for table in tables.values() for one in table.columns):
-        lines.append(
-            "- The tools take and show amounts in cents, 1250 for 12.50; people say 12.50."
-        )
-    return "\n".join(lines) + "\n"
+    return _POLICY.format(
+        name=name.replace("_", " "),
+        consents=_CONSENT + "\n".join([*consents, ""]) if consents else "",
+        states=_CLOSED + "\n".join([*states, ""]) if states else "",
+    ) + _CENTS * any(one.in_cents for table in tables.values() for one in table.columns)
 
 
 MANY = 60
@@ -176,7 +163,7 @@ def make_world(
     }
     if source.personal:
         files["world.yaml"] = _write_personal(source.personal)
-    account(shape, ledger)
+    _account(shape, ledger)
     files |= _derived_files(source, shape)
     if proves and "seed.py" in files and (problem := seed_problem(files)):
         del files["seed.py"]
@@ -294,7 +281,7 @@ def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
     return files
 
 
-def account(shape: Shape, ledger: Ledger) -> None:
+def _account(shape: Shape, ledger: Ledger) -> None:
     """Tell which columns the tools show."""
     for table in shape.tables.values():
         ledger.found("shown column", len(table.columns) + len(table.hidden))

@@ -13,6 +13,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     nameable,
 )
@@ -165,6 +166,8 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
+    holder = rows.parent.words
+    holds = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
     named = rows.noun.words.endswith(shown[1])  # the chapters of catalog chapters
     asked = rows.words if named else f"{names} of the {rows.words}"
     return family(
@@ -178,8 +181,12 @@ def _list(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
-            {"submit": {many: f"${many}"}},
-            {"say": _replies(rows, many)},
+            *ended(
+                {many: f"${many}"},
+                f"The {rows.words}: {{{many}}}.",
+                f"These are the {rows.words}: {{{many}}}.",
+                *([holds] if rows.link.is_plain else []),
+            ),
         ],
         answer={
             many: {
@@ -191,14 +198,6 @@ def _list(rows: Children) -> Draft | None:
         },
         oracle={many: rows.oracle(quoted(column.name))},
     )
-
-
-def _replies(rows: Children, many: str) -> list[str]:
-    """Replies that name all rows."""
-    holder = rows.parent.words
-    own = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
-    said = [f"The {rows.words}: {{{many}}}.", f"These are the {rows.words}: {{{many}}}."]
-    return [*said, own] if rows.link.is_plain else said
 
 
 def _count(rows: Children) -> Draft | None:
@@ -232,14 +231,12 @@ def _count(rows: Children) -> Draft | None:
         [asked, f"I need the number of {words}."],
         [
             *rows.listed({"count": "$.count", many: "$.count"}, arguments),
-            {"submit": {"count": "$count"}},
-            {
-                "say": [
-                    said,
-                    f"I found {{{many}}} {words}.",
-                    f"The number of {words} is {{count}}.",
-                ]
-            },
+            *ended(
+                {"count": "$count"},
+                said,
+                f"I found {{{many}}} {words}.",
+                f"The number of {words} is {{count}}.",
+            ),
         ],
         **vary,
         answer={"count": {"type": "integer", "description": f"How many {rows.noun.plural_words}."}},
@@ -263,13 +260,11 @@ def _sum(rows: Children) -> Draft | None:
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
             *rows.listed({total: f"$.total_{column.label}"}, {}),
-            {"submit": {total: f"${total}"}},
-            {
-                "say": [
-                    f"The {words} {verb} {column.shown(total)}.",
-                    f"I have added it up: the {words} {verb} {column.shown(total)}.",
-                ]
-            },
+            *ended(
+                {total: f"${total}"},
+                f"The {words} {verb} {column.shown(total)}.",
+                f"I have added it up: the {words} {verb} {column.shown(total)}.",
+            ),
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
         oracle={total: rows.oracle(f"SUM({quoted(column.name)})")},
@@ -288,7 +283,7 @@ def _greatest(rows: Children) -> Draft | None:
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
         asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
-        fact = f", {by.happened(by.shown('figure'))}"
+        fact = f", {by.verb} on {by.shown('figure')}"
         fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
     return family(
         "greatest_child",
@@ -304,13 +299,11 @@ def _greatest(rows: Children) -> Draft | None:
                 {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
                 {"order_by": by.label, "descending": True},
             ),
-            {"submit": {one: f"${one}" for one in wanted}},
-            {
-                "say": [
-                    f"The {first} is {{{answer}}}{fact}.",
-                    f"{{{answer}}} is the {first}{fact}.",
-                ]
-            },
+            *ended(
+                {one: f"${one}" for one in wanted},
+                f"The {first} is {{{answer}}}{fact}.",
+                f"{{{answer}}} is the {first}{fact}.",
+            ),
         ],
         answer={one: field_of(of) for one, of in wanted.items()}
         | {answer: {**field_of(shown[0]), "description": f"The {shown[1]} of the {noun.words}."}},

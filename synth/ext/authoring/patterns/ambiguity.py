@@ -11,6 +11,7 @@ from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
+    ended,
     family,
     literal,
     nameable,
@@ -56,20 +57,21 @@ def _not_found(row: Named) -> Draft | None:
             {
                 "found": [
                     *row.look({f"{field}_found": column}),
-                    {"submit": {"found": True, field: f"${field}_found"}},
-                    {"say": [f"Yes. {fact}", f"Yes, I found it. {fact}"]},
+                    *ended(
+                        {"found": True, field: f"${field}_found"},
+                        f"Yes. {fact}",
+                        f"Yes, I found it. {fact}",
+                    ),
                 ]
             },
             {
                 "missing": [
                     row.seek(),
-                    {"submit": {"found": False}},
-                    {
-                        "say": [
-                            f"No, I could not find {maybe}.",
-                            f"I looked for {maybe}, but I could not find one.",
-                        ]
-                    },
+                    *ended(
+                        {"found": False},
+                        f"No, I could not find {maybe}.",
+                        f"I looked for {maybe}, but I could not find one.",
+                    ),
                 ]
             },
         ],
@@ -130,8 +132,7 @@ def _asks_which(
                 str(row.tools.get): row.key_arguments(),
                 "save": {f"{field}_found": f"$.{column.label}"},
             },
-            {"submit": {field: f"${field}_found"}},
-            {"say": told(row.words, {f"{field}_found": column})},
+            *ended({field: f"${field}_found"}, *told(row.words, {f"{field}_found": column})),
         ],
         user={
             "knows": {

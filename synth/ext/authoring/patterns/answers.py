@@ -32,10 +32,10 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
     recorded = f"our records give {value} as the {first.words} of {subject}"
     if first.verb:
-        text = f"{subject} was {first.happened(value)}"
+        text = f"{subject} was {first.verb} on {value}"
         recorded = f"our records say that {text}"
     more = [
-        f"was {one.happened(v)}" if one.verb else f"the {one.words} {be(one.words)} {v}"
+        f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
         for one, v in others
     ]
     said = (", and ".join([begun, *more]) for begun in (text, recorded))

@@ -11,6 +11,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     literal,
     nameable,
@@ -181,7 +182,7 @@ def move(sketch: Sketch) -> Iterator[Draft]:
     yield from islice(filter(None, found), 5)
 
 
-def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
+def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
     """The row and its parent as a person names them; None where that cannot be done."""
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
     if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
@@ -193,7 +194,7 @@ def movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
-    pair = movable(sketch, table, link)
+    pair = _movable(sketch, table, link)
     if pair is None:
         return None
     row, parent = pair
@@ -270,23 +271,17 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
     raised: list[Step] = [
         row.update({column.parameter: "{bound}"}),
-        {"submit": {"outcome": "changed", "found": "$found"}},
-        {
-            "say": [
-                f"{was} {{found}}, so I have set {words} to {{bound}}.",
-                f"I have set {words} to {{bound}}. {was} {{found}}.",
-            ]
-        },
+        *ended(
+            {"outcome": "changed", "found": "$found"},
+            f"{was} {{found}}, so I have set {words} to {{bound}}.",
+            f"I have set {words} to {{bound}}. {was} {{found}}.",
+        ),
     ]
-    kept: list[Step] = [
-        {"submit": {"outcome": "unchanged", "found": "$found"}},
-        {
-            "say": [
-                f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
-                f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
-            ]
-        },
-    ]
+    kept: list[Step] = ended(
+        {"outcome": "unchanged", "found": "$found"},
+        f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
+        f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
+    )
     return family(
         "conditional",
         f"{table.noun.one}_{column.parameter}",

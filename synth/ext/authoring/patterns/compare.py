@@ -10,6 +10,7 @@ from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
+    ended,
     family,
     joined,
     nameable,
@@ -67,15 +68,11 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
             for row in (winner, two if winner is one else one)
         )
         more, figures = column.more, f"{column.shown(high)} against {column.shown(low)}"
-        return [
-            {"submit": {pick: winner.value, "value": f"${high}"}},
-            {
-                "say": [
-                    f"Of the two, {name} {more}: {figures} for {other}.",
-                    f"{name} {more.replace(' the ', ' a ')} than {other}: {figures}.",
-                ]
-            },
-        ]
+        return ended(
+            {pick: winner.value, "value": f"${high}"},
+            f"Of the two, {name} {more}: {figures} for {other}.",
+            f"{name} {more.replace(' the ', ' a ')} than {other}: {figures}.",
+        )
 
     return family(
         "compare",

@@ -12,6 +12,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     joined,
     literal,
@@ -47,6 +48,8 @@ def create(sketch: Sketch) -> Iterator[Draft]:
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
     """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
     plan = _Plan()
+    if not is_sayable(table.noun.words):
+        return None
     for name in sketch.tools[table.name].given:
         column, link = table.column(name), table.link_of(name)
         if name == without:
@@ -85,7 +88,7 @@ def _said(column: ColumnShape, slot: str, domain: Mapping[str, object]) -> str:
     """The words for a value that varies; a remark stands in quotation marks."""
     value = column.shown(slot)
     value = f"“{value}”" if domain.get("choice") == [*NOTES] else value
-    return column.happened(value) if column.verb else f"{column.words} {value}"
+    return f"{column.verb} on {value}" if column.verb else f"{column.words} {value}"
 
 
 def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
@@ -279,7 +282,7 @@ def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:
 
 def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, column = sketch.tools[table.name], _name_column(sketch, table)
-    if column is None or tools.create is None:
+    if column is None or tools.create is None or not is_sayable(column.words):
         return None
     plan, fresh = _plan_of(sketch, table, column.name), new_texts(table, column)
     if plan is None or plan.parents or plan.numbers or not fresh:
@@ -313,20 +316,19 @@ def _taken(
             {
                 "free": [
                     call,
-                    {"submit": {"outcome": "created"}},
-                    {
-                        "say": [
-                            f"The {words} has been created{details}.",
-                            f"I have created the {words}{details}.",
-                        ]
-                    },
+                    *ended(
+                        {"outcome": "created"},
+                        f"The {words} has been created{details}.",
+                        f"I have created the {words}{details}.",
+                    ),
                 ]
             },
             {
                 "taken": [
                     {**call, "fails": "conflict"},
-                    {"submit": {"outcome": "refused"}},
-                    {"say": [f"I can't do that, as there is already {a(words)}."]},
+                    *ended(
+                        {"outcome": "refused"}, f"I can't do that, as there is already {a(words)}."
+                    ),
                 ]
             },
         ],

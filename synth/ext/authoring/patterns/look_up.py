@@ -15,6 +15,7 @@ from synth.ext.authoring.patterns.base import (
     Named,
     Sketch,
     Step,
+    ended,
     family,
     literal,
     nameable,
@@ -87,8 +88,10 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
-            {"submit": {field: f"${field}_found" for field in fields}},
-            {"say": told(row.words, {f"{name}_found": one for name, one in fields.items()})},
+            *ended(
+                {field: f"${field}_found" for field in fields},
+                *told(row.words, {f"{name}_found": one for name, one in fields.items()}),
+            ),
         ],
         answer={field: field_of(column) for field, column in fields.items()},
         oracle={
@@ -104,6 +107,11 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
     if not nameable(row.tools) or column is None:
         return None
     field, noun = column.parameter, table.noun.words
+    ends = list[Step]()
+    for case, verb in (("yes", "is"), ("no", "is not")):
+        text = f"{row.words} {verb} marked as {column.mark}."
+        says = (f"{case.capitalize()}, {text}", f"I have checked: {text}")
+        ends.append({case: ended({field: case == "yes"}, *says)})
     return family(
         "look_up",
         f"{table.noun.one}_{field}",
@@ -115,31 +123,7 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
             f"Is {row.words} marked as {column.mark}?",
             f"Please check whether {row.words} is marked as {column.mark}.",
         ],
-        [
-            *row.look({f"{field}_found": column}),
-            {
-                "yes": [
-                    {"submit": {field: True}},
-                    {
-                        "say": [
-                            f"Yes, {row.words} is marked as {column.mark}.",
-                            f"I have checked: {row.words} is marked as {column.mark}.",
-                        ]
-                    },
-                ]
-            },
-            {
-                "no": [
-                    {"submit": {field: False}},
-                    {
-                        "say": [
-                            f"No, {row.words} is not marked as {column.mark}.",
-                            f"I have checked: {row.words} is not marked as {column.mark}.",
-                        ]
-                    },
-                ]
-            },
-        ],
+        [*row.look({f"{field}_found": column}), *ends],
         cases={"yes": "marked", "no": "NOT marked"},
         answer={field: {"type": "boolean", "description": f"Whether it is {column.mark}."}},
     )
@@ -177,8 +161,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         says,
         [
             *steps,
-            {"submit": {column.parameter: f"${name}" for name, column in saved.items()}},
-            {"say": replies},
+            *ended({column.parameter: f"${name}" for name, column in saved.items()}, *replies),
         ],
         answer={column.parameter: field_of(column) for column in asked},
         oracle={
@@ -201,7 +184,8 @@ def _about_end(
     """
     first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
-    it = f"the {first} of {row.words}" if named and not others else f"its {first}"
+    whose = "their" if is_of_people(row.table.name) or row.table.of_role("person") else "its"
+    it = f"the {first} of {row.words}" if named and not others else f"{whose} {first}"
     for words in others:
         it = f"the {words} of {it}"
     says, replies = asked_for(it, asked), told(it, {saved[0]: asked[0]})

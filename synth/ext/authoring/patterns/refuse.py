@@ -10,6 +10,7 @@ from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
     Sketch,
+    ended,
     family,
     literal,
     nameable,
@@ -53,20 +54,17 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
             {
                 "fine": [
                     call,
-                    {"submit": {"outcome": "changed"}},
-                    {"say": done(column, words, "old_value")},
+                    *ended({"outcome": "changed"}, *done(column, words, "old_value")),
                 ]
             },
             {
                 "beyond": [
                     {**call, "fails": "check_violation"},
-                    {"submit": {"outcome": "refused"}},
-                    {
-                        "say": [
-                            f"I can't do that: {words} cannot be above {high}.",
-                            f"Nothing was changed, as {words} cannot be above {high}.",
-                        ]
-                    },
+                    *ended(
+                        {"outcome": "refused"},
+                        f"I can't do that: {words} cannot be above {high}.",
+                        f"Nothing was changed, as {words} cannot be above {high}.",
+                    ),
                 ]
             },
         ],
@@ -134,23 +132,16 @@ def _refuse_state(
             {
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
-                    {"submit": {"decision": "changed"}},
-                    {"say": done(changed, what, "old_value")},
+                    *ended({"decision": "changed"}, *done(changed, what, "old_value")),
                 ]
             },
             {
-                "shut": [
-                    {"submit": {"decision": "refused"}},
-                    {
-                        "say": [
-                            f"I can't change {row.words}: its {column.words} is {{state}}.",
-                            (
-                                f"Nothing was changed: the {column.words} of {row.words} is"
-                                " {state}, and then the rules leave it as it is."
-                            ),
-                        ]
-                    },
-                ]
+                "shut": ended(
+                    {"decision": "refused"},
+                    f"I can't change {row.words}: its {column.words} is {{state}}.",
+                    f"Nothing was changed: the {column.words} of {row.words} is {{state}}, and then"
+                    " the rules leave it as it is.",
+                )
             },
         ],
         cases={"open": "NOT shut", "shut": "shut"},

@@ -92,8 +92,11 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
         return made
     if column.name in table.handle or column.unique or is_named(column):
         return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
-    sentences = any(str(value).count(" ") > 1 for value in column.seen)
-    return NOTES if sentences else ()
+    return NOTES if _NOTE.search(column.label) else ()
+
+
+_NOTE = re.compile(r"(?:^|_)(?:note|comment|description|detail|message|memo|reason|remark)s?$")
+"""Names of what a person adds in words of their own."""
 
 
 _LAST_DAYS = frozenset({"end", "expiry", "due"})

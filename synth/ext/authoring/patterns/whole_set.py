@@ -77,8 +77,8 @@ def _others(sketch: Sketch, rows: Children) -> list[Link]:
 
 
 def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
-    marks = [rows.table.column(name) for name in rows.tools.marks if rows.table.single_key]
-    flags = [(flag, flag.yes) for flag in marks]
+    marks = [rows.table.column(name) for name in rows.tools.marks]
+    flags = [(flag, flag.yes) for flag in marks if len(rows.table.key) == 1]
     target = _target(sketch, rows) or next(iter(flags), None)
     if target is None or _others(sketch, rows):
         return None

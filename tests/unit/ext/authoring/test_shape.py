@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.ext.authoring import names, shape
+from synth.ext.authoring import english, names, shape
 from synth.ext.authoring.checks import read_checks
 from synth.ext.authoring.names import noun_of, parameter, quoted, snake
 from synth.ext.authoring.reflect import reflect
@@ -52,7 +52,7 @@ def test_a_check_in_other_words_is_kept_as_text():
 
 
 def test_names_are_words_and_identifiers():
-    assert doctest.testmod(names).failed == doctest.testmod(shape).failed == 0
+    assert [doctest.testmod(one).failed for one in (english, names, shape)] == [0, 0, 0]
     assert noun_of("media").many == "media_files"
     assert snake("AlbumId") == "album_id"
     details = noun_of("order_details")
