@@ -124,8 +124,7 @@ class Toolsets(TaskTransform):
             for name in names
         )
         acts = re.sub(r"^(\w+)( .+ or) \1 ", r"\1\2 ", acts)
-        many = any(isinstance(step, LoopStep) for step in task.gold)
-        calls = [step for step in task.gold if isinstance(step, CallStep) and not many]
+        calls = [step for step in task.gold if isinstance(step, CallStep)]
         reads = [*takewhile(lambda step: step.tool not in self._writers, calls)] or calls[:1]
         about = [one for step in reads for one in named_values(dict(step.arguments))]
         known = {*task.slots.values()}
@@ -144,11 +143,13 @@ class Toolsets(TaskTransform):
         """The tools without which nothing of a request can be met: all that write, whatever the
         data turn out to be, or the last that reads where the request asks for no change and no
         other request is there to read for. Empty where the user asks for a value beside a change,
-        for something later, or for more than :data:`MOST` changes.
+        for something later, for all of a list (which can be named), or for more than :data:`MOST`
+        changes.
         """
         reply = task.gate("reply")
         options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}
-        if "unjudged" in options or task.role.then:
+        goes_through = any(isinstance(step, LoopStep) for step in task.gold)
+        if "unjudged" in options or task.role.then or goes_through:
             return []
         calls = [step.tool for step in every_step(task.gold) if isinstance(step, CallStep)]
         names = dict.fromkeys([*options.get("acts", ()), *calls])

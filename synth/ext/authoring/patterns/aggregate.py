@@ -177,7 +177,7 @@ def _list(rows: Children) -> Draft | None:
             f"Please list the {rows.words}{'' if named else f'; the {names} will do'}.",
         ],
         [
-            *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
+            *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}", "number": "$.count"}, {}),
             {"submit": {many: f"${many}"}},
             {"say": _replies(rows, many)},
         ],
@@ -196,8 +196,12 @@ def _list(rows: Children) -> Draft | None:
 def _replies(rows: Children, many: str) -> list[str]:
     """Replies that name all rows."""
     holder = rows.parent.words
-    own = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
-    said = [f"The {rows.words}: {{{many}}}.", f"These are the {rows.words}: {{{many}}}."]
+    nouns = rows.noun.plural_words
+    own = f"{holder[:1].upper()}{holder[1:]} has {{number}} {nouns}: {{{many}}}."
+    said = [
+        f"I find {{number}} {rows.words}: {{{many}}}.",
+        f"These are the {rows.words}, {{number}} in all: {{{many}}}.",
+    ]
     return [*said, own] if rows.link.is_plain else said
 
 
@@ -255,6 +259,8 @@ def _sum(rows: Children) -> Draft | None:
     total, verb = f"total_{column.parameter}", be(column.words)
     summed = [one for one in column.words.split() if one != "total"]
     words = " ".join(["total", *summed, "of all", rows.words])
+    many = parameter(rows.noun.many)
+    over = f"{{{many}}} {rows.noun.plural_words}"
     return family(
         "sum_children",
         rows.named(rows.noun.many, column.parameter),
@@ -262,12 +268,12 @@ def _sum(rows: Children) -> Draft | None:
         rows.ground(rows.known(column)),
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
-            *rows.listed({total: f"$.total_{column.label}"}, {}),
+            *rows.listed({total: f"$.total_{column.label}", many: "$.count"}, {}),
             {"submit": {total: f"${total}"}},
             {
                 "say": [
-                    f"The {words} {verb} {column.shown(total)}.",
-                    f"I have added it up: the {words} {verb} {column.shown(total)}.",
+                    f"The {words} {verb} {column.shown(total)}, from {over}.",
+                    f"I have added up {over}: the {words} {verb} {column.shown(total)}.",
                 ]
             },
         ],
@@ -301,14 +307,15 @@ def _greatest(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed(
-                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
+                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()}
+                | {"number": "$.count"},
                 {"order_by": by.label, "descending": True},
             ),
             {"submit": {one: f"${one}" for one in wanted}},
             {
                 "say": [
-                    f"The {first} is {{{answer}}}{fact}.",
-                    f"{{{answer}}} is the {first}{fact}.",
+                    f"Of {{number}} {noun.plural_words}, the {first} is {{{answer}}}{fact}.",
+                    f"{{{answer}}} is the {first}{fact}. I compared {{number}} in all.",
                 ]
             },
         ],
