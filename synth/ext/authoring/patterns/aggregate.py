@@ -314,8 +314,10 @@ def _greatest(rows: Children) -> Draft | None:
             {"submit": {one: f"${one}" for one in wanted}},
             {
                 "say": [
-                    f"Of {{number}} {noun.plural_words}, the {first} is {{{answer}}}{fact}.",
-                    f"{{{answer}}} is the {first}{fact}. I compared {{number}} in all.",
+                    f"Of the {{number}} {rows.words}, {{{answer}}} has {what}{fact}."
+                    if which
+                    else f"The {first} is {{{answer}}}{fact}, out of {{number}}.",
+                    f"{{{answer}}} is the {first}{fact}; there are {{number}} in all.",
                 ]
             },
         ],

@@ -81,14 +81,10 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
     ]
 
 
-def done(column: ColumnShape, words: str, old: str = "") -> list[str]:
-    """Replies to whoever wanted a column changed, with the slot of the ``old`` value."""
-    new, are = column.shown("new_value"), be(column.words)
+def done(column: ColumnShape, words: str) -> list[str]:
+    """Replies to whoever wanted a column changed from one value to another."""
+    was, new, are = column.shown("old_value"), column.shown("new_value"), be(column.words)
     changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
-    if not old:
-        replies = [f"Done: {words} {are} now {new}.", f"{changed}, as you asked."]
-        return [*replies, f"I have set {words} to {new}.", f"{changed}."]
-    was = column.shown(old)
     return [
         f"Done: {words} {are} now {new} instead of {was}.",
         f"{changed}, as you asked; before that we had {was}.",
@@ -139,7 +135,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         [
             *steps,
             row.update({column.parameter: "{new_value}"}),
-            {"say": done(column, words, "old_value")},
+            {"say": done(column, words)},
         ],
         **more,
     )

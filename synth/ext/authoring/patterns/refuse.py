@@ -54,7 +54,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
                 "fine": [
                     call,
                     {"submit": {"outcome": "changed"}},
-                    {"say": done(column, words, "old_value")},
+                    {"say": done(column, words)},
                 ]
             },
             {
@@ -135,7 +135,7 @@ def _refuse_state(
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
                     {"submit": {"decision": "changed"}},
-                    {"say": done(changed, what, "old_value")},
+                    {"say": done(changed, what)},
                 ]
             },
             {
@@ -143,7 +143,7 @@ def _refuse_state(
                     {"submit": {"decision": "refused"}},
                     {
                         "say": [
-                            f"I can't change {row.words}: its {column.words} is {{state}}.",
+                            f"I can't change {row.words}: its {column.words} is {{state}}. It stays as it is.",
                             (
                                 f"Nothing was changed: the {column.words} of {row.words} is"
                                 " {state}, and then the rules leave it as it is."
