@@ -29,7 +29,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
         ]
         if column.distinct > 3
     )
-    yield from islice(filter(None, found), 6)
+    yield from islice(filter(None, found), 3)
 
 
 def _has_currencies(sketch: Sketch, table: TableShape, column: ColumnShape) -> bool:
