@@ -130,6 +130,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     links = _others(sketch, rows)
     ids = [(link.column, f"{found}_{link.role}") for link in links]
     saved = [*row.slots.items(), (key, found), (column.name, "found_before"), *ids]
+    new, before = column.shown("new_value"), column.shown("found_before")
     save = {name: rows.table.column(one).label for one, name in saved}
     known = [f"(SELECT COUNT(*) {best}) = 1", *rows.known(by)]
     free = f"EXISTS (SELECT 1 {' AND '.join([best, *open_only(sketch, row)])})"
@@ -167,11 +168,11 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                 "say": [
                     (
                         f"{words[:1].upper()}{words[1:]} is {row.words}; its {column.words}"
-                        f" {be(column.words)} now {{new_value}}, in place of {{found_before}}."
+                        f" {be(column.words)} now {new}, in place of {before}."
                     ),
                     (
-                        f"I have set the {column.words} of {row.words} to {{new_value}}, which is"
-                        f" {words}. Before that we had {{found_before}}."
+                        f"I have set the {column.words} of {row.words} to {new}, in place of"
+                        f" {before}: that is {words}."
                     ),
                 ]
             },
