@@ -314,9 +314,7 @@ def _greatest(rows: Children) -> Draft | None:
             {"submit": {one: f"${one}" for one in wanted}},
             {
                 "say": [
-                    f"Of the {{number}} {rows.words}, {{{answer}}} has {what}{fact}."
-                    if which
-                    else f"The {first} is {{{answer}}}{fact}, out of {{number}}.",
+                    f"The {first} is {{{answer}}}{fact}, out of {{number}}.",
                     f"{{{answer}}} is the {first}{fact}; there are {{number}} in all.",
                 ]
             },
