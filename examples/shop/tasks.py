@@ -54,16 +54,19 @@ def mornings_returns(db: Connection) -> Iterator[dict[str, Any]]:
         found = list(zip(chosen, islice(cycle(STATES), start, start + len(chosen)), strict=True))
         settled: list[list[dict[str, Any]]] = []
         refunded = 0
-        over: list[str] = []
+        over, paid_back = list[str](), list[str]()
         for place, (each, (state, _)) in enumerate(found):
             opened = state == "opened" and each["reason"] not in OUR_FAULT
-            worth = each["paid"] - ((each["paid"] * each["percent"] + 50) // 100 if opened else 0)
+            fee = (each["paid"] * each["percent"] + 50) // 100 if opened else 0
+            worth = each["paid"] - fee
             if worth > DESK_LIMIT:
                 over.append(each["number"])
             else:
                 refunded += worth
+                less = f" (€{fee / 100:.2f} less, as it was opened)" if fee else ""
+                paid_back.append(f"€{worth / 100:.2f} for return {each['return_id']}{less}")
             settled.append(_settled(place, each["return_id"], state, release=worth > DESK_LIMIT))
-        money = f"Refunded: €{refunded / 100:.2f}." if refunded else "Nothing is refunded yet."
+        money = f"Refunded: {', '.join(paid_back)}." if refunded else "Nothing is refunded yet."
         if over:
             money += f" Above our limit, so with a supervisor: {', '.join(over)}."
         yield {

@@ -68,9 +68,10 @@ class Openings:
     _texts: set[int] = field(default_factory=set[int])
     _index: NearDuplicates = field(default_factory=NearDuplicates)
 
-    def take(self, opening: str, *, strict: bool = False) -> bool:
-        """Add an opening if it may be in the plan; ``strict`` refuses every near-duplicate."""
-        found = words(opening)
+    def take(self, found: Sequence[str], *, strict: bool = False) -> bool:
+        """Add the words of an opening if it may be in the plan; ``strict`` refuses every
+        near-duplicate.
+        """
         text, parts = number_of(found), shingles(found)
         is_near = text in self._texts or self._index.find(parts) is not None
         if is_near and (strict or self._near + 1 > self.most * (self._chosen + 1)):
@@ -144,8 +145,7 @@ class Filters:
         full = any(self._begun[beginning] >= most for beginning in begun)
         if self.wordings is None or full or self.closed(task):
             return False
-        shown = words(self.shown(task).prompt)
-        if taken := self.wordings.take(" ".join(masked(shown, (task.parts or [task])[0].slots))):
+        if taken := self.wordings.take(masked(words(self.shown(task).prompt), task.slots)):
             self._ends |= Composer.ends_of(task)
             self._begun.update(begun)
         return taken
@@ -162,8 +162,8 @@ class Filters:
             return False
         if self.openings is None:
             return True
-        words = task if begins else self.shown(task)  # a composed task gets words of its own
-        taken = self.openings.take(words.prompt, strict=begins)
+        asked = task if begins else self.shown(task)  # a composed task gets words of its own
+        taken = self.openings.take(words(asked.prompt), strict=begins)
         if taken and not begins:
             self.closes(task)
         self.refused["max_near_duplicates"] += not taken

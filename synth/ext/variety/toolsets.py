@@ -124,8 +124,7 @@ class Toolsets(TaskTransform):
             for name in names
         )
         acts = re.sub(r"^(\w+)( .+ or) \1 ", r"\1\2 ", acts)
-        many = any(isinstance(step, LoopStep) for step in task.gold)
-        calls = [step for step in task.gold if isinstance(step, CallStep) and not many]
+        calls = [step for step in task.gold if isinstance(step, CallStep)]
         reads = [*takewhile(lambda step: step.tool not in self._writers, calls)] or calls[:1]
         about = [one for step in reads for one in named_values(dict(step.arguments))]
         known = {*task.slots.values()}
@@ -144,13 +143,16 @@ class Toolsets(TaskTransform):
         """The tools without which nothing of a request can be met: all that write, whatever the
         data turn out to be, or the last that reads where the request asks for no change and no
         other request is there to read for. Empty where the user asks for a value beside a change,
-        for something later, or for more than :data:`MOST` changes.
+        for something later, for all of a list (which can be named), or for more than :data:`MOST`
+        changes.
         """
-        reply = task.gate("reply")
-        options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}
-        if "unjudged" in options or task.role.then:
+        options = _judged_in_words(task)
+        if options is None or task.role.then:
             return []
-        calls = [step.tool for step in every_step(task.gold) if isinstance(step, CallStep)]
+        steps = [*every_step(task.gold)]
+        if any(isinstance(step, LoopStep) for step in steps):
+            return []
+        calls = [step.tool for step in steps if isinstance(step, CallStep)]
         names = dict.fromkeys([*options.get("acts", ()), *calls])
         writes = [name for name in names if name in self._writers]
         if not writes:
@@ -166,6 +168,13 @@ class Toolsets(TaskTransform):
         return replace(
             task, parts=tuple(parts), gates=gates, gold=joined_gold(parts), user=role_of(parts)
         )
+
+
+def _judged_in_words(task: Task) -> Mapping[str, Any] | None:
+    """The options of the gate of its reply; None without one, or where it leaves values out."""
+    reply = task.gate("reply")
+    options = cast("Mapping[str, Any]", reply.options or {}) if reply else {"unjudged": ""}
+    return None if "unjudged" in options else options
 
 
 def _declined(task: Task, words: str) -> Task:

@@ -13,16 +13,6 @@ from synth.core.tasks.shown_texts import named_in
 from synth.model import Completion
 
 LOOKING: Final = (
-    "Let me look that up.",
-    "One moment, please.",
-    "I'll check that.",
-    "Checking the records now.",
-    "Just a second while I look.",
-    "I'll have a look.",
-    "Let me check the details.",
-    "I'm looking into it.",
-    "Give me a moment to check.",
-    "Let me see.",
     "Let me look up {}.",
     "I'm looking up {} for you.",
     "Let me see what we have on {}.",
@@ -35,25 +25,25 @@ LOOKING: Final = (
     "Let me pull up {}.",
 )
 CHANGING: Final = (
-    "Let me deal with that{} now.",
-    "I'm working on that{} now.",
-    "I'll deal with that{} right away.",
-    "I'm dealing with that{} now.",
-    "Just a moment while I deal with that{}.",
-    "One moment while I work on that{}.",
+    "Let me deal with that for {} now.",
+    "I'm working on that for {} now.",
+    "I'll deal with that for {} right away.",
+    "I'm dealing with that for {} now.",
+    "Just a moment while I deal with that for {}.",
+    "One moment while I work on that for {}.",
 )
-"""Words beside calls that read and calls that write, with the name of what they are about where the
-user called it by one. They claim and promise nothing: what is asked for may be refused.
+"""Words beside calls that read and calls that write, with the name of what they are about. They
+claim and promise nothing: what is asked for may be refused.
 """
 
 
 class Narrating(Parallel):
-    """Says what it is doing beside the first call that reads, and beside the first that writes,
-    after each message of the user; not twice in the same words while there are others.
+    """Says what it is looking up or working on beside the first call after each message of the
+    user, where the user has named that; not twice in the same words while there are others.
     """
 
     style = "narrating"
-    _begun: frozenset[tuple[int, Sequence[str]]] = frozenset()
+    _answered = 0
     _used: frozenset[str] = frozenset()
     _about: Sequence[tuple[str, object]] = ()
 
@@ -64,14 +54,13 @@ class Narrating(Parallel):
         asked = [one["content"] for one in self._messages if one["role"] == "user"]
         if not (writes and self._about):
             self._about = [*self._about, *values]
-        if calls and (begins := (len(asked), words)) not in self._begun:
-            self._begun |= {begins}
-            about = self._subject(*asked[-1:])
-            named = about and f" for {about}" if writes else about
-            fit = [one.format(named) for one in words if writes or bool(about) == ("{}" in one)]
-            said = self._dice.choice([one for one in fit if one not in self._used] or fit)
-            self._used |= {said}
+        begins = bool(calls) and self._answered < len(asked)
+        if begins and (about := self._subject(*asked[-1:])):
+            fit = [one for one in words if one not in self._used] or words
+            self._used |= {chosen := self._dice.choice(fit)}
+            said = chosen.format(about)
             self._spoken = f"{self._spoken}\n\n{said}".strip()
+        self._answered = len(asked) if calls else self._answered
         return super()._turn(*calls)
 
     def _subject(self, text: str = "") -> str:

@@ -7,8 +7,7 @@
     what another brings, and no query is written before the schema is seen. Neighbouring writes by
     one tool, and the same step for all items of a loop, too.
 ``narrating``
-    As ``parallel``, with words beside the first call that reads, and the first that writes, after
-    each message of the user.
+    As ``parallel``, with words beside the first call after each message of the user.
 
 Which calls write is known from the proof of the task. A style's name is in ``provider_fields`` of
 the first turn.
@@ -138,11 +137,12 @@ class Parallel(_StyledConversation):
         return " ".join(one["content"] for one in heard).casefold()
 
     def _is_known(self, step: CallStep, names: Mapping[str, object], told: str) -> bool:
-        """True for a call whose arguments gold has saved, stand in the text ``told``, or are listed
-        by the tools.
+        """True for a call whose arguments gold has saved, stand in the text ``told``, are listed by
+        the tools, or are yes or no.
         """
         values = named_values(self._request(step, names)[1])
         own = [value for name, value in values if not names_in(step.arguments.get(name), "$")]
+        own = [value for value in own if not isinstance(value, bool)]
         return all(value in self._listed or _stands(str(value).casefold(), told) for value in own)
 
     def _rounds(

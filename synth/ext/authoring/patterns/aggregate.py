@@ -166,8 +166,6 @@ def _list(rows: Children) -> Draft | None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
     names = noun_of(shown[1].replace(" ", "_")).plural_words
-    holder = rows.parent.words
-    holds = f"{holder[:1].upper()}{holder[1:]} has these {rows.noun.plural_words}: {{{many}}}."
     named = rows.noun.words.endswith(shown[1])  # the chapters of catalog chapters
     asked = rows.words if named else f"{names} of the {rows.words}"
     return family(
@@ -180,13 +178,8 @@ def _list(rows: Children) -> Draft | None:
             f"Please list the {rows.words}{'' if named else f'; the {names} will do'}.",
         ],
         [
-            *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}"}, {}),
-            *ended(
-                {many: f"${many}"},
-                f"The {rows.words}: {{{many}}}.",
-                f"These are the {rows.words}: {{{many}}}.",
-                *([holds] if rows.link.is_plain else []),
-            ),
+            *rows.listed({many: f"$.{rows.noun.many}[*].{column.label}", "number": "$.count"}, {}),
+            *ended({many: f"${many}"}, *_replies(rows, many)),
         ],
         answer={
             many: {
@@ -198,6 +191,18 @@ def _list(rows: Children) -> Draft | None:
         },
         oracle={many: rows.oracle(quoted(column.name))},
     )
+
+
+def _replies(rows: Children, many: str) -> list[str]:
+    """Replies that name all rows."""
+    holder = rows.parent.words
+    nouns = rows.noun.plural_words
+    own = f"{holder[:1].upper()}{holder[1:]} has {{number}} {nouns}: {{{many}}}."
+    said = [
+        f"I find {{number}} {rows.words}: {{{many}}}.",
+        f"These are the {rows.words}, {{number}} in all: {{{many}}}.",
+    ]
+    return [*said, own] if rows.link.is_plain else said
 
 
 def _count(rows: Children) -> Draft | None:
@@ -252,6 +257,8 @@ def _sum(rows: Children) -> Draft | None:
     total, verb = f"total_{column.parameter}", be(column.words)
     summed = [one for one in column.words.split() if one != "total"]
     words = " ".join(["total", *summed, "of all", rows.words])
+    many = parameter(rows.noun.many)
+    over = f"{{{many}}} {rows.noun.plural_words}"
     return family(
         "sum_children",
         rows.named(rows.noun.many, column.parameter),
@@ -259,11 +266,11 @@ def _sum(rows: Children) -> Draft | None:
         rows.ground(rows.known(column)),
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
-            *rows.listed({total: f"$.total_{column.label}"}, {}),
+            *rows.listed({total: f"$.total_{column.label}", many: "$.count"}, {}),
             *ended(
                 {total: f"${total}"},
-                f"The {words} {verb} {column.shown(total)}.",
-                f"I have added it up: the {words} {verb} {column.shown(total)}.",
+                f"The {words} {verb} {column.shown(total)}, from {over}.",
+                f"I have added up {over}: the {words} {verb} {column.shown(total)}.",
             ),
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
@@ -296,13 +303,14 @@ def _greatest(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed(
-                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
+                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()}
+                | {"number": "$.count"},
                 {"order_by": by.label, "descending": True},
             ),
             *ended(
                 {one: f"${one}" for one in wanted},
-                f"The {first} is {{{answer}}}{fact}.",
-                f"{{{answer}}} is the {first}{fact}.",
+                f"The {first} is {{{answer}}}{fact}, out of {{number}}.",
+                f"{{{answer}}} is the {first}{fact}; there are {{number}} in all.",
             ),
         ],
         answer={one: field_of(of) for one, of in wanted.items()}

@@ -82,18 +82,13 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
     ]
 
 
-def done(column: ColumnShape, words: str, old: str = "") -> list[str]:
-    """Replies to whoever wanted a column changed, some of which name the slot of the ``old``
-    value.
-    """
-    new, are = column.shown("new_value"), be(column.words)
+def done(column: ColumnShape, words: str) -> list[str]:
+    """Replies to whoever wanted a column changed from one value to another."""
+    was, new, are = column.shown("old_value"), column.shown("new_value"), be(column.words)
     changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
-    replies = [f"Done: {words} {are} now {new}.", f"{changed}, as you asked."]
-    if not old:
-        return [*replies, f"I have set {words} to {new}.", f"{changed}."]
-    was = column.shown(old)
     return [
-        *replies,
+        f"Done: {words} {are} now {new} instead of {was}.",
+        f"{changed}, as you asked; before that we had {was}.",
         f"I have changed {words} from {was} to {new}.",
         f"{changed}, in place of {was}.",
     ]
@@ -105,14 +100,16 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     asks = sketch.needs_consent(table, column.name)
     where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
     words, new = f"the {column.words} of {row.words}", column.shown("new_value")
+    was = column.shown("old_value")
     more: dict[str, object] = {}
     steps: list[Step] = row.read(column.name, sketch)
     if asks:
         steps.append(
             {
                 "confirm": [
-                    f"Shall I change {words} to {new}?",
-                    f"I will set {words} to {new}. Is that right?",
+                    f"Shall I change {words} from {was} to {new}?",
+                    f"I will set {words} to {new}, in place of {was}. Is that right?",
+                    f"We have {was} as {words}. I would change that to {new}. Shall I go ahead?",
                 ]
             }
         )
@@ -139,7 +136,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         [
             *steps,
             row.update({column.parameter: "{new_value}"}),
-            {"say": done(column, words, "old_value")},
+            {"say": done(column, words)},
         ],
         **more,
     )

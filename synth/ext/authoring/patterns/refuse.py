@@ -54,7 +54,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
             {
                 "fine": [
                     call,
-                    *ended({"outcome": "changed"}, *done(column, words, "old_value")),
+                    *ended({"outcome": "changed"}, *done(column, words)),
                 ]
             },
             {
@@ -132,13 +132,14 @@ def _refuse_state(
             {
                 "open": [
                     row.update({changed.parameter: "{new_value}"}),
-                    *ended({"decision": "changed"}, *done(changed, what, "old_value")),
+                    *ended({"decision": "changed"}, *done(changed, what)),
                 ]
             },
             {
                 "shut": ended(
                     {"decision": "refused"},
-                    f"I can't change {row.words}: its {column.words} is {{state}}.",
+                    f"I can't change {row.words}: its {column.words} is {{state}}. It stays as it"
+                    " is.",
                     f"Nothing was changed: the {column.words} of {row.words} is {{state}}, and then"
                     " the rules leave it as it is.",
                 )

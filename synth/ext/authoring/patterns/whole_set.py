@@ -16,7 +16,6 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     placed,
 )
-from synth.ext.authoring.patterns.change import done
 from synth.ext.authoring.shape import ColumnShape, Link
 from synth.ext.authoring.toolset import closed
 
@@ -130,7 +129,8 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     row = Named(rows.tools, "c", f"found_{noun.one}")
     links = _others(sketch, rows)
     ids = [(link.column, f"{found}_{link.role}") for link in links]
-    saved = [*row.slots.items(), (key, found), *ids]
+    saved = [*row.slots.items(), (key, found), (column.name, "found_before"), *ids]
+    new, before = column.shown("new_value"), column.shown("found_before")
     save = {name: rows.table.column(one).label for one, name in saved}
     known = [f"(SELECT COUNT(*) {best}) = 1", *rows.known(by)]
     free = f"EXISTS (SELECT 1 {' AND '.join([best, *open_only(sketch, row)])})"
@@ -166,10 +166,13 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
             },
             {
                 "say": [
-                    *done(column, f"the {column.words} of {row.words}"),
                     (
                         f"{words[:1].upper()}{words[1:]} is {row.words}; its {column.words}"
-                        f" {be(column.words)} now {{new_value}}."
+                        f" {be(column.words)} now {new}, in place of {before}."
+                    ),
+                    (
+                        f"I have set the {column.words} of {row.words} to {new}, in place of"
+                        f" {before}: that is {words}."
                     ),
                 ]
             },

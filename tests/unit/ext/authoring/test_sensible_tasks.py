@@ -96,5 +96,6 @@ def test_nobody_says_the_id_of_a_new_row(made: NewWorld):
 
 def test_an_amount_in_cents_is_said_as_people_say_it(made: NewWorld):
     bodies = str([draft.body for draft in made.drafts])
-    assert "set the storage amount of the file {file} to {new_value.hundredths}." in bodies
+    changed = "the storage amount of the file {file} from {old_value.hundredths} to"
+    assert f"{changed} {{new_value.hundredths}}." in bodies
     assert "1250 for 12.50" in made.files["policy.md"]

@@ -135,7 +135,7 @@ def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
 
 
 def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
-    assert Openings(0.0).take("one two three")
+    assert Openings(0.0).take(["one", "two", "three"])
     looked_at = MOST_REFUSED + 2
     plan = planned(pool, 5, max_near_duplicates=0.0)
     assert left_out(plan) <= looked_at
@@ -153,3 +153,17 @@ def test_few_tasks_end_in_replies_that_begin_alike_whatever_branch_is_taken():
     assert not closes("b", {"$text": ["There are now ", {"$": "many"}, " on their way."]})
     assert not closes("c", "That was not asked.", "All were sold.")
     assert closes("d", "That was not asked.")
+
+
+def test_wordings_are_alike_by_what_stands_between_their_values():
+    """Counted without the values alone, five words behind another greeting would be three runs of
+    four.
+    """
+    text, slots = "Pack Ada, send Bo, lift Ada, move Bo, drop Ada.", {"1": {"a": "Ada", "b": "Bo"}}
+    first, second = (
+        Task(reply, "f", "e", greeting + text, [ReplyStep(reply)], slots)
+        for reply, greeting in (("Packed, and all the rest.", ""), ("That is done.", "Hi. "))
+    )
+    filters = Filters(None, Openings(0), {})
+    assert filters.closes(first)
+    assert not filters.closes(second)
