@@ -387,10 +387,8 @@ class ActClaims:
         if not self.calls:
             reports = "we" in claim.before.split() and claim.content & self.asked.stems
             return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
-        if act == "request":
-            return ""
         if act in _LOOSE or act not in self.verbs:  # other words for the work, if they are about it
-            of_work = content(sentence.text) & self._work or not claim.content
+            of_work = content(sentence.text) & self._work or not claim.content or act == "request"
             if of_work and act not in map(base_form, self.states):
                 return ""
             return f"no call was about {', '.join(sorted(claim.content))}"

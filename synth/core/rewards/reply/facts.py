@@ -397,13 +397,8 @@ def beside_another_row(
     Values are days, ids, amounts, and the numbers that are due. A value that the rollout itself
     gave to the thing by its calls is free.
     """
-    forms = {str(form) for fact in facts for form in fact.forms}
-    due = {_cell(form) for form in forms if _CENTS.fullmatch(form) or form.isdigit()}
-    due = {one for one in due if len(one) > 1}
-    parts = [Spoken(part) for text in said for part in _CLAUSE.split(text)] if due else []
-    wholes = (Spoken(part) for text in said for part in text.split(";"))
-    stated = [(one, values) for one in parts if (values := {*filter(one.holds, due)})]
-    stated += [(one, values) for one in wholes if (values := _stated(one))]
+    due = _due(facts)
+    stated = [*_clauses(said, due)]
     if not stated:
         return
     made = [(call.arguments, [change.to_json() for change in call.changes]) for call in calls]
@@ -411,13 +406,28 @@ def beside_another_row(
     results = [call.result.payload() for call in calls if call.result is not None]
     found = dict[ReplyFinding, None]()
     for rows in map(_AlikeRows, _rows(results)):
-        for clause, values in stated:
-            for value in sorted(values & rows.known):
-                with_it = set[str]().union(*(one for one in moved if value in one))
-                for name, owner in rows.others(clause, value, with_it, any_name=value in due):
-                    why = f"that belongs to {owner!r}, not to {name!r}"
-                    found[ReplyFinding(MISPLACED, clause.text.strip()[:200], why)] = None
+        for clause, value in ((one, item) for one, values in stated for item in values):
+            with_it = set[str]().union(*(one for one in moved if value in one))
+            for name, owner in rows.others(clause, value, with_it, any_name=value in due):
+                why = f"that belongs to {owner!r}, not to {name!r}"
+                found[ReplyFinding(MISPLACED, clause.text.strip()[:200], why)] = None
     yield from found
+
+
+def _due(facts: Sequence[Fact]) -> set[str]:
+    """The numbers of facts, but for single digits."""
+    forms = {str(form) for fact in facts for form in fact.forms}
+    due = {_cell(form) for form in forms if _CENTS.fullmatch(form) or form.isdigit()}
+    return {one for one in due if len(one) > 1}
+
+
+def _clauses(said: Sequence[str], due: set[str]) -> Iterator[tuple[Spoken, Sequence[str]]]:
+    """The clauses with the due numbers that they state, and sentences with their other values."""
+    for text in said:
+        for part in map(Spoken, _CLAUSE.split(text) if due else ()):
+            yield part, sorted(filter(part.holds, due))
+        for part in map(Spoken, text.split(";")):
+            yield part, sorted(_stated(part))
 
 
 def _stated(clause: Spoken) -> set[str]:
@@ -467,19 +477,23 @@ class _AlikeRows:
         """The name of the one row in a clause, where others have the value that it states, with the
         name of one of those. The calls have ``moved`` the value to what stands beside it.
         """
+        if value not in self.known:
+            return
         owners = [row for row in self.cells if value in row.values()]
         columns = {name for row in owners for name, cell in row.items() if cell == value}
         for column in self.names.keys() - columns:
             names = self.names[column] if any_name else self.names[column] & self._proper
             named = _named(clause.text, names)
-            if len(named) != 1 or named & {*moved} or any(row[column] in named for row in owners):
-                continue
-            own = [row for row in self.rows if _cell(row[column]) in named]
-            if not any(
-                value in str(row).lower() or any(clause.holds(row[name]) for name in columns)
-                for row in own
-            ):
-                yield min(named), max(row[column] for row in owners)
+            theirs = {row[column] for row in owners}
+            if len(named) == 1 and not named & {*moved, *theirs}:
+                own = [row for row in self.rows if _cell(row[column]) in named]
+                if not any(_has(row, value, clause, columns) for row in own):
+                    yield min(named), max(theirs)
+
+
+def _has(row: Mapping[str, Any], value: str, clause: Spoken, columns: Collection[str]) -> bool:
+    """True if a row has a value, or a clause states the row's own in its place."""
+    return value in str(row).lower() or any(clause.holds(row[name]) for name in columns)
 
 
 def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
