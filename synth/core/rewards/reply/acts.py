@@ -388,7 +388,7 @@ class ActClaims:
             reports = "we" in claim.before.split() and claim.content & self.asked.stems
             return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
         if act in _LOOSE or act not in self.verbs:  # other words for the work, if they are about it
-            of_work = content(sentence.text) & self._work or not claim.content or act == "request"
+            of_work = content(sentence.text) & self._work or claim.content <= {"proces", "complet"}
             if of_work and act not in map(base_form, self.states):
                 return ""
             return f"no call was about {', '.join(sorted(claim.content))}"
@@ -486,7 +486,10 @@ class ActClaims:
         """The sums and differences of up to four amounts in the rows that the calls name."""
         ids = set(_texts_of(self.calls))
         own = [row for row in self._seen.objects if not ids.isdisjoint(map(str, row.values()))]
-        flat = [{name: cell for name, cell in row.items() if _is_single(cell)} for row in own]
+        flat = [
+            {name: cell for name, cell in row.items() if not isinstance(cell, (dict, list))}
+            for row in own
+        ]
         amounts = Material((), flat).numbers_of(_OF_MONEY)
         totals = {Decimal(0)}
         for _ in range(4 if len(amounts) < MOST_PRICES else 2):
@@ -503,10 +506,6 @@ class ActClaims:
                 for other in self.given.days
             ):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
-
-
-def _is_single(cell: object) -> bool:
-    return not isinstance(cell, (dict, list))
 
 
 def _kin(verb: str) -> frozenset[str]:

@@ -406,7 +406,11 @@ def beside_another_row(
     results = [call.result.payload() for call in calls if call.result is not None]
     found = dict[ReplyFinding, None]()
     for rows in map(_AlikeRows, _rows(results)):
-        for clause, value in ((one, item) for one, values in stated for item in values):
+        for clause, value in (
+            (one, item)
+            for one, values in stated
+            for item in sorted(rows.known.intersection(values))
+        ):
             with_it = set[str]().union(*(one for one in moved if value in one))
             for name, owner in rows.others(clause, value, with_it, any_name=value in due):
                 why = f"that belongs to {owner!r}, not to {name!r}"
@@ -477,8 +481,6 @@ class _AlikeRows:
         """The name of the one row in a clause, where others have the value that it states, with the
         name of one of those. The calls have ``moved`` the value to what stands beside it.
         """
-        if value not in self.known:
-            return
         owners = [row for row in self.cells if value in row.values()]
         columns = {name for row in owners for name, cell in row.items() if cell == value}
         for column in self.names.keys() - columns:
