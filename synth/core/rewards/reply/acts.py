@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
+from operator import neg
 from typing import Any
 
 from synth.core.foundation.json_leaves import named_values
@@ -68,7 +69,7 @@ _OF_MONEY = stems(
 )
 _LOOSE = stems(
     "change update modify move upgrade downgrade order return pay payment issue place"
-    " create end close set"
+    " create end close set request"
 )
 """Acts that any call may be a way of doing."""
 
@@ -90,8 +91,14 @@ _TELLS = stems("notify inform tell ask")
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
+MOST_PRICES = 8
+"""Of more prices than these only two are added."""
+
 _ADVERB = r"(?:\s+(?:now|just|also|already|then|gone ahead and|[a-z]+ly))*"
-_NOUN = "|".join(sorted({f"{one}(?:s|ing)?" for one in " ".join(_GROUPS).split()}, reverse=True))
+_NOUN = "|".join(
+    sorted({f"{one}(?:s|ing)?" for one in " ".join([*_GROUPS, "request"]).split()}, reverse=True)
+)
+_PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
 _CLAIM = re.compile(
     rf"\b(?:i|we)(?:'ve|\s+have|\s+had)?{_ADVERB}(?:\s+had\s+(?:it|them|(?:the|your)\s+\w+))?"
     r"\s+(?!(?:it|them|the|your)\b)(?:[a-z]+-)?(?P<own>[a-z]+)\b"
@@ -102,15 +109,17 @@ _CLAIM = re.compile(
     r"|(?:,|\band|\bthen)\s+(?:also\s+|then\s+)?(?P<more>[a-z]+)\s+(?:(?:the|your|it|them|that|this"
     r"|him|her|you)\b|[$\u20ac\u00a3]?\d)"
     r"|^\W*(?:\d+[.)]\s+)?(?:(?!(?:has|have|had|been|was|were|is|are|be|got|i|we)\b)"
-    r"[\w-]+\s+){1,4}?(?P<item>[a-z]+)(?=\W*(?:\(|$)|\s+(?:for|by (?:phone|e-?mail|text))\b)"
-    rf"|\b(?P<noun>{_NOUN})\s+(?:(?:of|to)\s+[^.,;:!?]{{1,40}}?\s+)?"
-    r"(?:has|have|was|were|is now|went|is(?= complete| done| on its way| in place))"
-    r"\s+(?:been\s+|now\s+|already\s+)*(?:successfully\s+)?(?:complete\w*|process\w*|done|made"
-    r"|through|issued|submitted|initiated|sent|in place|on its way)\b"
+    rf"[\w-]+[:,]?\s+){{0,4}}?(?P<item>{_PAST})(?=\W*(?:\(|$)"
+    r"|\s+(?:for|by (?:phone|e-?mail|text))\b)"
+    rf"|\b(?P<noun>{_NOUN})\s+(?:requests?\s+)?(?:(?:of|to|for|with)\s+[^.,;:!?]{{1,60}}?\s+)?"
+    r"(?:has|have|was|were|is now|went|(?:is|are)(?= being| complete| done| booked| submitted"
+    r"| on its way| in place))\s+(?:been\s+|being\s+|now\s+|already\s+|[a-z]+ly\s+)*"
+    r"(?:complete\w*|process\w*"
+    r"|done|made|through|issued|submitted|initiated|started|registered|booked|opened|placed|finali"
+    r"|confirmed|sent|in place|on its way)\b"
 )
 _THE = r"(?:the|an?|your|our|my|his|her|their|another|this)\s+"
 _HELPED = r"(?:(?:has|have|had|was|were|got|been|being|now|also|just|already|then|[a-z]+ly)\s+)*"
-_PAST = rf"(?:[\w-]+ed|{'|'.join(IRREGULAR)})\b"
 _DONE_TO = re.compile(
     rf"^\W*(?:[a-z]+ly,? |also |then )?(?!this){_THE}(?P<subject>[a-z][a-z' -]*?)\s+"
     rf"(?:{_HELPED}(?P<past>{_PAST})|(?:is|are){_ADVERB}\s+(?P<state>in|on|at|with|under)\b)"
@@ -125,7 +134,7 @@ _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
 )
 _BULLET = re.compile(r"\W*[-*\u2022|]\s|\d+[.)]\s")
-_TOKEN = re.compile(r"#?\b(?=[\w-]*\d)(?=[\w-]*[a-z_])\w[\w-]{4,}")
+_TOKEN = re.compile(r"#?\b(?:(?=[\w-]*\d)(?=[\w-]*[A-Za-z_])\w[\w-]{4,}|[A-Z]{5,}\b)")
 _HINDERS = words(
     "before until unless if once when should would could can may might will be because since"
     " after whether any which you you've soon"
@@ -163,6 +172,12 @@ class _Claim:
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )
+
+    @property
+    def is_news(self) -> bool:
+        """False for an act that may be older than the conversation: "it was completed"."""
+        told = re.search(r"\b(?:has|have) been\b", self.behind) is not None
+        return told if self.kind == "noun" else self.kind not in {"state", "past"}
 
     @property
     def content(self) -> set[str]:
@@ -204,6 +219,24 @@ class ActClaims:
                 yield from self._other_day(sentence) if reports else ()
             yield from self._other_than_called(sentence, claims) if self.calls else ()
 
+    def false_amounts(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
+        """Amounts in a report of the work that the calls did not move and nothing gave. Without
+        gold's words an amount without cents may be any sum.
+        """
+        for sentence in said:
+            if sentence.asks or sentence.denies or sentence.stems.isdisjoint(_OF_MONEY):
+                continue
+            for value in values_in(sentence.text):
+                read = [Decimal(one[0]) for one in value.readings if value.unit in MONEY.values()]
+                sure = any(self.gold or item != item.to_integral_value() for item in read)
+                if sure and not any(map(self._is_known, read)):
+                    why = f"no call has {value.text} {value.unit}"
+                    yield ReplyFinding(CHECK, sentence.raw[:200], why)
+
+    def _is_known(self, number: Decimal) -> bool:
+        follows = _follows(number, self._amounts) or self._is_difference(number)
+        return follows or self.given.holds_number(str(number))
+
     def _not_done(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
     ) -> Iterator[ReplyFinding]:
@@ -231,7 +264,7 @@ class ActClaims:
     ) -> Iterator[ReplyFinding]:
         """Things, records and amounts other than the calls were about."""
         if acts := {claim.verb for claim in claims} & self.verbs:
-            if any(claim.kind != "state" for claim in claims):
+            if any(claim.is_news for claim in claims):
                 yield from self._other_record(sentence)
             money = not acts.isdisjoint(_MONEY_ACTS)
             yield from self._other_amount(sentence, money=money)
@@ -293,7 +326,7 @@ class ActClaims:
         ``named`` tells that a name follows the word.
         """
         if claim.kind == "noun":
-            return claim.verb in self.verbs & _VERBS.keys()
+            return claim.verb in {*(self.verbs & _VERBS.keys()), "request"}
         if not is_past(word) or claim.verb in self.verbs:
             return is_past(word)
         if word in self.states and claim.kind in {"own", "perfect", "more"}:
@@ -355,7 +388,7 @@ class ActClaims:
             reports = "we" in claim.before.split() and claim.content & self.asked.stems
             return "" if reports else "no call changed anything"  # "we issued 26 refunds in May"
         if act in _LOOSE or act not in self.verbs:  # other words for the work, if they are about it
-            of_work = content(sentence.text) & self._work or not claim.content
+            of_work = content(sentence.text) & self._work or claim.content <= {"proces", "complet"}
             if of_work and act not in map(base_form, self.states):
                 return ""
             return f"no call was about {', '.join(sorted(claim.content))}"
@@ -369,8 +402,8 @@ class ActClaims:
     def _is_older(self, claim: _Claim, kin: frozenset[str]) -> bool:
         """True if a result tells that it is so, perhaps since before the conversation."""
         seen = self._seen.stems
-        if claim.kind == "perfect" and kin & self._seen.told:
-            return claim.content <= seen
+        if claim.kind == "perfect" or (claim.kind == "noun" and claim.is_news):
+            return bool(kin & self._seen.told) and claim.content <= seen
         return claim.kind in {"past", "noun", "item"} and bool(kin & seen)
 
     def _another_thing(self, claim: _Claim, sentence: AgentSentence) -> str:
@@ -382,9 +415,8 @@ class ActClaims:
             return f"no call was about {', '.join(sorted(claim.content - about))}"
         for name in sorted(self.writers - {call.name for call in self.calls}):
             verb, *nouns = name.lower().split("_")
-            things = {stem(noun) for noun in nouns if len(noun) > 3}
-            new = things and things <= sentence.stems - self.made.stems
-            if base_form(verb) == claim.verb and new:
+            things = {stem(noun) for noun in nouns if len(noun) > 3} - self._called
+            if claim.verb in _kin(base_form(verb)) and things and things <= sentence.stems:
                 return f"no call of {name} was made"
         return ""
 
@@ -396,11 +428,11 @@ class ActClaims:
         return [*columns(results), *(set(_texts_of(self.calls, name)) for name in sorted(given))]
 
     def _other_record(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
-        """Ids that the sentence names, none of which the calls were about."""
-        named = [found.group() for found in _TOKEN.finditer(sentence.text)]
+        """Ids that the sentence names, and that the calls were not about."""
+        named = [found.group().lower() for found in _TOKEN.finditer(sentence.raw)]
         named = [item for item in named if item.lstrip("#") in self._keys]
-        if named and not any(map(self.made.holds, named)):
-            yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {named[0]}")
+        for other in [item for item in named if not self.made.holds(item)][:1]:
+            yield ReplyFinding(CHECK, sentence.raw[:200], f"no call was about {other}")
 
     @cached_property
     def _keys(self) -> frozenset[str]:
@@ -411,7 +443,6 @@ class ActClaims:
 
     def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
         """Amounts that the calls did not move, and measured values that nothing gave."""
-        known = self._amounts
         for value in Spoken(sentence.text).values:
             new_value = sentence.text[: value.start].endswith(" to ")
             if value.kind != "number" or not (value.unit in MEASURES or new_value):
@@ -420,8 +451,8 @@ class ActClaims:
             if not readings:
                 continue
             if money and value.unit in MONEY.values():
-                wrong = len(known) < MOST and not any(
-                    _follows(item, known) or self._is_difference(item) for item in readings
+                wrong = len(self._amounts) < MOST and not any(
+                    _follows(item, self._amounts) or self._is_difference(item) for item in readings
                 )
             else:
                 wrong = not any(self.given.holds_number(str(item)) for item in readings)
@@ -447,9 +478,23 @@ class ActClaims:
         )
 
     def _is_difference(self, number: Decimal) -> bool:
-        """True for an amount with cents that is the difference of two that were seen."""
-        seen = self._seen.numbers
-        return number != number.to_integral_value() and any(item + number in seen for item in seen)
+        """True for an amount with cents to which prices of what the calls were about add up."""
+        return number != number.to_integral_value() and number in self._totals
+
+    @cached_property
+    def _totals(self) -> set[Decimal]:
+        """The sums and differences of up to four amounts in the rows that the calls name."""
+        ids = set(_texts_of(self.calls))
+        own = [row for row in self._seen.objects if not ids.isdisjoint(map(str, row.values()))]
+        flat = [
+            {name: cell for name, cell in row.items() if not isinstance(cell, (dict, list))}
+            for row in own
+        ]
+        amounts = Material((), flat).numbers_of(_OF_MONEY)
+        totals = {Decimal(0)}
+        for _ in range(4 if len(amounts) < MOST_PRICES else 2):
+            totals |= {abs(one + item) for one in totals for item in (*amounts, *map(neg, amounts))}
+        return totals
 
     def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
@@ -461,6 +506,10 @@ class ActClaims:
                 for other in self.given.days
             ):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
+
+
+def _kin(verb: str) -> frozenset[str]:
+    return _VERBS.get(verb, frozenset({verb}))
 
 
 def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:

@@ -26,6 +26,7 @@ _STREET = re.compile(
     r"|Blvd|Way|Court|Square)\b"
     r"|\b[A-Z]\w+(?: \w+){0,2} \d{1,4}[a-z]?(?=,? \d{4,5} [A-Z])"
 )
+_POSTCODE = re.compile(r"(?<=[A-Z]{2} )\d{5}(?!\w)|(?<![\w$€£.,#-])\d{5}(?= [A-ZÀ-Þ][a-zß-ÿ]{2})")
 _TOKEN = re.compile(r"(?<![\w@./:$€£-])#?(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![\w@])")
 _NAMED = re.compile(
     r"(?i:\b(?:code|number|reference|ticket|case|tracking|confirmation|order|reservation|booking"
@@ -52,11 +53,11 @@ def unknown_identifiers(sentence: str, given: Material) -> Iterator[ReplyFinding
 def _identifiers(sentence: str) -> Iterator[str]:
     """Everything in a sentence that is an identifier by its form."""
     rest = sentence
-    for pattern in (_EMAIL, _LINK, _SPELLED_LINK, _STREET):
+    for pattern in (_EMAIL, _LINK, _SPELLED_LINK, _STREET, _POSTCODE):
         yield from (found.group() for found in pattern.finditer(rest))
         rest = pattern.sub(" ", rest)
     yield from (found.group() for found in _PHONE.finditer(rest) if _is_phone(found.group()))
-    yield from (found.group() for found in _TOKEN.finditer(rest) if _is_id(found.group()))
+    yield from (found.group() for found in _TOKEN.finditer(rest) if is_id(found.group()))
     yield from (found[1] for found in _NAMED.finditer(rest))
 
 
@@ -68,7 +69,7 @@ def _is_phone(text: str) -> bool:
     return len(groups) >= 2 and not re.fullmatch(r"[\d.]+", text) and len(groups[-1]) >= 3
 
 
-def _is_id(token: str) -> bool:
+def is_id(token: str) -> bool:
     """True for a word that is an id by its form: letters with digits, or many digits."""
     plain = token.lstrip("#")
     digits = sum(map(str.isdigit, plain))

@@ -3,7 +3,8 @@
 Three shapes are read, plain or compressed by gzip: the historical trajectories of tau-bench (a list
 of rollouts with ``traj``), the results of tau2-bench (``simulations`` and ``tasks``), and lines of
 conversations as text (``messages_display``). Row changes are not recorded in any of them: a call of
-a tool that is not a lookup, and that succeeded, counts as done.
+a tool that is not a lookup, and that succeeded, counts as done. All rollouts of a file have the
+tools that one of them, or a task, calls.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def read_transcripts(path: Path) -> list[LabelledRollout]:
             raise OperatorError(
                 f"{path}:{line}: rollout {number}: {type(error).__name__}: {error}"
             ) from None
-    return out
+    writers = frozenset[str]().union(*(one.evidence.writers for one in out))
+    return [replace(one, evidence=replace(one.evidence, writers=writers)) for one in out]
 
 
 def _rows(data: Any) -> tuple[Sequence[Raw], Callable[[Raw, str], LabelledRollout] | None]:
