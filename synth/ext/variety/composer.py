@@ -65,7 +65,7 @@ class _PartFacts:
     its user is asked, so that a later request about the same things may contradict it.
     """
 
-    setting: str
+    setting: tuple[str, str] | None
     named: frozenset[str]
     calls: frozenset[str]
     given: Mapping[str, frozenset[str]]
@@ -128,9 +128,9 @@ class Composer:
         return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
 
     @cached_property
-    def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+    def _partners(self) -> Mapping[tuple[str, str] | None, Mapping[str, Sequence[int]]]:
         """Places of tasks by their setting and family."""
-        found: dict[str, dict[str, list[int]]] = {}
+        found: dict[tuple[str, str] | None, dict[str, list[int]]] = {}
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
@@ -140,7 +140,7 @@ class Composer:
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
                 if fruitless == FRUITLESS:
                     break
-        found.pop("", None)
+        found.pop(None, None)
         return found
 
     def changed(self, **changes: Any) -> Composer:

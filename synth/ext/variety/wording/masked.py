@@ -43,31 +43,58 @@ class Masked:
     """
 
     def __init__(self, values: Iterable[str], texts: Iterable[str]) -> None:
-        said = "\n".join(texts).lower()
-        found = {value for value in values if value.lower() in said}
-        found = sorted(found, key=lambda value: (-len(value), value))
-        own = "|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in found)
-        pattern = f"{own}|{_ALWAYS}" if own else _ALWAYS
-        self._pattern = re.compile(pattern, re.IGNORECASE)
+        said = _small("\n".join(texts))
+        found = {small for value in values if (small := _small(value)) in said}
+        self._values = sorted(found, key=len, reverse=True)
         self._kept = list[str]()
 
     def hide(self, text: str) -> str:
         """The text with a sign in the place of each value."""
-        self._kept = []
-
-        def sign(found: re.Match[str]) -> str:
-            self._kept.append(found.group())
-            return chr(FIRST + len(self._kept) - 1)
-
-        return self._pattern.sub(sign, text)
+        self._kept, shown, done = [], "", 0
+        for start, end in self._places(text):
+            shown += text[done:start] + chr(FIRST + len(self._kept))
+            self._kept.append(text[start:end])
+            done = end
+        return shown + text[done:]
 
     def finds(self, text: str) -> bool:
         """True if a text holds something that would be hidden."""
-        return self._pattern.search(text) is not None
+        return next(self._places(text), None) is not None
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where something is hidden, from left to right; a value goes first, the longest before
+        others. A regex of all values would have to be compiled for each task.
+        """
+        small, end = _small(text), 0
+        values = [value for value in self._values if value in small]
+        while True:
+            places = [(_word_at(small, value, end), rank) for rank, value in enumerate(values)]
+            found = [(at, rank, at + len(values[rank])) for at, rank in places if at >= 0]
+            if (literal := _LITERALS.search(text, end)) is not None:
+                found.append((literal.start(), len(values), literal.end()))
+            if not found:
+                return
+            start, _, end = min(found)
+            yield start, end
 
     def show(self, text: str) -> str:
         """The text with its values again."""
         return re.sub(SIGN, lambda sign: self._kept[ord(sign.group()) - FIRST], text)
+
+
+def _small(text: str) -> str:
+    """A text in lower case, of the same length."""
+    return text.replace("\u0130", "i").lower()
+
+
+def _word_at(text: str, value: str, start: int) -> int:
+    """Where a value stands in a text from a place on, not within a longer word; -1: nowhere."""
+    while (at := text.find(value, start)) >= 0:
+        around = text[max(at - 1, 0) : at] + text[at + len(value) :][:1]
+        if not any(sign == "_" or sign.isalnum() for sign in around):
+            return at
+        start = at + 1
+    return at
 
 
 def values_of(task: Task) -> set[str]:
