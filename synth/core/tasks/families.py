@@ -33,9 +33,6 @@ WORKDAY_MINUTES = 8 * 60
 """The longest time by which a task's clock is later than the world's ``now``: a working day."""
 
 
-RECENT = 256
-"""The most tasks that are kept: a plan looks at one several times."""
-
 FAMILY = "family"
 """The kind of a family in an account."""
 
@@ -104,7 +101,6 @@ class FamilyTasks(TaskPool):
             self._read_phrasings(read.families)
         self._barred: Mapping[str, Collection[str]] = {}
         self._named = self._in_words(chosen)
-        self._recent = dict[tuple[str, int, int], Task]()
 
     def _reading(self, read: FileFamilies, names: Sequence[str] | None) -> list[TaskFamily]:
         """The families whose gold can be played: in a database that cannot be written, no tool of
@@ -155,21 +151,16 @@ class FamilyTasks(TaskPool):
         Cases alternate as long as both last. The task's own id, wording and clock depend on its
         content only.
         """
-        asked = family, index, seed
-        if (task := self._recent.get(asked)) is None:
-            if len(self._recent) == RECENT:
-                self._recent.clear()
-            pool, index = turn(self._pools[family], index)
-            position = permuted(index, len(pool), f"{seed}/{family}/{pool.case}")
-            task = self._recent[asked] = self.make(family, pool.case, pool[position])
-        return task
+        pool, index = turn(self._pools[family], index)
+        position = permuted(index, len(pool), f"{seed}/{family}/{pool.case}")
+        return self.make(family, pool.case, pool[position])
 
     def phrasing_names(self) -> dict[str, list[str]]:
         return {name: [one[0] for one in found] for name, found in self._named.items()}
 
     def without_phrasings(self, names: Mapping[str, Collection[str]]) -> FamilyTasks:
         pool = copy(self)
-        pool._barred, pool._recent = names, {}  # noqa: SLF001
+        pool._barred = names  # noqa: SLF001
         pool.identity = digest(self._origin, {name: list(found) for name, found in names.items()})
         return pool
 

@@ -9,7 +9,6 @@ playing gold.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -42,16 +41,15 @@ LEADS = (
 """Forms of a later request; one is drawn, of the last two for the last request only."""
 
 
-def setting(task: Task) -> tuple[str, str] | None:
+def setting(task: Task) -> str:
     """What tasks must have in common to be asked in one conversation: rules, the person who is
-    signed in, the day, the setup, and the form of answers. None for a task that no other can
+    signed in, the day, the setup, and the form of answers. Empty for a task that no other can
     follow.
     """
     if any(isinstance(step, CallStep) and step.tool == SUBMIT_SQL for step in task.gold):
-        return None  # a query is handed in once
+        return ""  # a query is handed in once
     rules = task.system.replace(clock_line(task.now), "")
-    rest = canonical([task.now[:10], task.form, task.universe, *task.extras.get(SETUP, ())])
-    return sys.intern(rules), rest  # many tasks have the same
+    return digest(rules, task.now[:10], task.form, task.universe, *task.extras.get(SETUP, ()))
 
 
 def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | None]:

@@ -172,10 +172,8 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
     """Put values in the place of ``{key: name}`` nodes; ``key`` is ``$slot`` or ``$``. KeyError if
     a name is missing, :class:`~synth.errors.TaskError` if a value has no such field.
     """
-    if isinstance(value, str):
-        return value
     if isinstance(value, dict):
-        node: dict[str, Json] = value
+        node = cast("dict[str, Json]", value)
         if key in node and _is_node(node):
             return _field(names[node[key]], node[key], node.get("path", ()))
         if "$sql" in node:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import cast
 
 from synth.core.tasks.yaml.template import text_of
@@ -20,16 +21,14 @@ SIGN = f"[{chr(FIRST)}-{chr(FIRST + MOST - 1)}]"
 LONGEST = 200
 """The most characters of a value that is looked for."""
 
-_ALWAYS = (
+_LITERALS = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]+'(?!\w)"  # quoted text
     r"|(?<!\w)(?=[\w.@:/+-]*[\d@_])\w(?:[\w.@:/+-]*\w)?"  # numbers, dates, codes, addresses
-    r"|(?<!\w)(?-i:[A-Z]{2,})(?!\w)"  # acronyms
+    r"|(?<!\w)(?-i:[A-Z]{2,})(?!\w)",  # acronyms
+    re.IGNORECASE,
 )
 _BESIDE = frozenset({"do", "tool", "save", "fails", "covers"})
 """Keys of steps and consents whose values nobody says."""
-
-
-_LITERALS = re.compile(_ALWAYS, re.IGNORECASE)
 
 
 def literals_in(text: str) -> list[str]:
@@ -50,7 +49,7 @@ class Masked:
 
     def hide(self, text: str) -> str:
         """The text with a sign in the place of each value."""
-        self._kept, shown, done = [], "", 0
+        self._kept, shown, done = list[str](), "", 0
         for start, end in self._places(text):
             shown += text[done:start] + chr(FIRST + len(self._kept))
             self._kept.append(text[start:end])
@@ -62,19 +61,18 @@ class Masked:
         return next(self._places(text), None) is not None
 
     def _places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where something is hidden, from left to right; a value goes first, the longest before
-        others. A regex of all values would have to be compiled for each task.
+        """Start and end of what is hidden, from left to right; values go first, the longest of
+        them. A regex of all values would have to be compiled for each task.
         """
         small, end = _small(text), 0
         values = [value for value in self._values if value in small]
         while True:
-            places = [(_word_at(small, value, end), rank) for rank, value in enumerate(values)]
-            found = [(at, rank, at + len(values[rank])) for at, rank in places if at >= 0]
+            found = [(at, at + len(v)) for v in values if (at := _word_at(small, v, end)) >= 0]
             if (literal := _LITERALS.search(text, end)) is not None:
-                found.append((literal.start(), len(values), literal.end()))
+                found.append(literal.span())
             if not found:
                 return
-            start, _, end = min(found)
+            start, end = min(found, key=itemgetter(0))
             yield start, end
 
     def show(self, text: str) -> str:
@@ -88,7 +86,7 @@ def _small(text: str) -> str:
 
 
 def _word_at(text: str, value: str, start: int) -> int:
-    """Where a value stands in a text from a place on, not within a longer word; -1: nowhere."""
+    """The next place of a value in a text, not within a longer word; -1: there is none."""
     while (at := text.find(value, start)) >= 0:
         around = text[max(at - 1, 0) : at] + text[at + len(value) :][:1]
         if not any(sign == "_" or sign.isalnum() for sign in around):

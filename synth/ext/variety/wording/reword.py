@@ -141,9 +141,8 @@ class _Speaker:
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
 
     def _once(self, text: str, frame: Callable[[str, Random], str] | None) -> str:
-        """What is said for a text, which stands in several places of a task."""
-        key = text, frame is None
-        if key not in self.said:
+        """The words for a text, which stands in several places of a task: they are made once."""
+        if (key := (text, frame is None)) not in self.said:
             self.said[key] = self._said(text, frame)
         return self.said[key]
 
