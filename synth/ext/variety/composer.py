@@ -53,6 +53,9 @@ FOLLOWS_ON = 0.5
 KNOWN = 10_000
 """The most tasks whose facts are kept."""
 
+RECENT = 256
+"""The most tasks that are kept."""
+
 Places = tuple[tuple[str, int], ...]
 """The requests of a composed task: their families, and their places among the tasks of these."""
 
@@ -112,13 +115,22 @@ class Composer:
     made: Counter[object] = field(default_factory=Counter[object])
     asked: NearDuplicates = field(default_factory=NearDuplicates)
     known: dict[tuple[str, int], _PartFacts] = field(default_factory=dict[Any, _PartFacts])
+    recent: dict[tuple[str, int], Task] = field(default_factory=dict[Any, Task])
+
+    def _task(self, family: str, place: int) -> Task:
+        """A task; the last ones are kept, as its facts are asked before it is composed."""
+        if (task := self.recent.get((family, place))) is None:
+            if len(self.recent) == RECENT:
+                self.recent.clear()
+            task = self.recent[family, place] = self.pool.task(family, place, self.seed)
+        return task
 
     def _facts(self, family: str, place: int) -> _PartFacts:
         """The facts of a task; they are kept, as draws of partners come back to it."""
         if (known := self.known.get((family, place))) is None:
             if len(self.known) == KNOWN:
                 self.known.clear()
-            known = facts_of(self.pool.task(family, place, self.seed), self._writers)
+            known = facts_of(self._task(family, place), self._writers)
             self.known[family, place] = known
         return known
 
@@ -208,7 +220,7 @@ class Composer:
         if first is None:
             first, task = next(self._candidates(index, size), (None, None))
         else:
-            task = compose([self.pool.task(*place, self.seed) for place in first], self.seed)
+            task = compose([self._task(*place) for place in first], self.seed)
         if task is None or not attempt:
             return task
         others = (
@@ -250,7 +262,7 @@ class Composer:
                 places = [first, *later]
                 if len(places) < size:
                     continue
-                parts = [self.pool.task(*one, self.seed) for one in places]
+                parts = [self._task(*one) for one in places]
                 task = compose(parts, self.seed) if shared_form(parts)[0] else None
                 if task is not None and (self.wanted is None or self.wanted(task)):
                     yield tuple(places), task

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 from synth.core.foundation.hashing import derive_seed
@@ -53,6 +54,11 @@ class SayTemplate(GoldStep):
 
     do: ClassVar[str] = "say"
     texts: Sequence[object]
+
+    @cached_property
+    def always(self) -> Sequence[str]:
+        """The saved names that all texts hold."""
+        return tuple(sorted(set[str].intersection(*(names_in(text, "$") for text in self.texts))))
 
 
 @dataclass(frozen=True)
@@ -121,8 +127,7 @@ def realise(
     for step in in_case(steps, case):
         match step:
             case SayTemplate():
-                always = set[str].intersection(*(names_in(text, "$") for text in step.texts))
-                out.append(ReplyStep(_drawn(step.texts, draw, slots), tuple(sorted(always))))
+                out.append(ReplyStep(_drawn(step.texts, draw, slots), step.always))
             case ConfirmTemplate():
                 seed = derive_seed(draw, "confirm", len(out))
                 out.append(ConfirmStep(_drawn(step.texts, seed, slots)))

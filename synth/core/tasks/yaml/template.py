@@ -174,7 +174,7 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
     """
     if isinstance(value, dict):
         node = cast("dict[str, Json]", value)
-        if _is_node(node) and key in node:
+        if key in node and _is_node(node):
             return _field(names[node[key]], node[key], node.get("path", ()))
         if "$sql" in node:
             return _filled_sql([fill(part, key, names) for part in node["$sql"]])
@@ -195,7 +195,7 @@ def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
     parts = list(filled)
     for place, (node, value) in enumerate(zip(raw[:-1], filled, strict=False)):
         text = parts[place + 1]
-        if _is_node(node) and type(value) is int and value == 1 and isinstance(text, str):
+        if type(value) is int and value == 1 and isinstance(text, str) and _is_node(node):
             name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
             noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
             parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", rf"\1{_singular(noun)}", text)

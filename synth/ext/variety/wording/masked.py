@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import cast
 
 from synth.core.tasks.yaml.template import text_of
@@ -20,16 +21,14 @@ SIGN = f"[{chr(FIRST)}-{chr(FIRST + MOST - 1)}]"
 LONGEST = 200
 """The most characters of a value that is looked for."""
 
-_ALWAYS = (
+_LITERALS = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]+'(?!\w)"  # quoted text
     r"|(?<!\w)(?=[\w.@:/+-]*[\d@_])\w(?:[\w.@:/+-]*\w)?"  # numbers, dates, codes, addresses
-    r"|(?<!\w)(?-i:[A-Z]{2,})(?!\w)"  # acronyms
+    r"|(?<!\w)(?-i:[A-Z]{2,})(?!\w)",  # acronyms
+    re.IGNORECASE,
 )
 _BESIDE = frozenset({"do", "tool", "save", "fails", "covers"})
 """Keys of steps and consents whose values nobody says."""
-
-
-_LITERALS = re.compile(_ALWAYS, re.IGNORECASE)
 
 
 def literals_in(text: str) -> list[str]:
@@ -43,31 +42,57 @@ class Masked:
     """
 
     def __init__(self, values: Iterable[str], texts: Iterable[str]) -> None:
-        said = "\n".join(texts).lower()
-        found = {value for value in values if value.lower() in said}
-        found = sorted(found, key=lambda value: (-len(value), value))
-        own = "|".join(rf"(?<!\w){re.escape(value)}(?!\w)" for value in found)
-        pattern = f"{own}|{_ALWAYS}" if own else _ALWAYS
-        self._pattern = re.compile(pattern, re.IGNORECASE)
+        said = _small("\n".join(texts))
+        found = {small for value in values if (small := _small(value)) in said}
+        self._values = sorted(found, key=len, reverse=True)
         self._kept = list[str]()
 
     def hide(self, text: str) -> str:
         """The text with a sign in the place of each value."""
-        self._kept = []
-
-        def sign(found: re.Match[str]) -> str:
-            self._kept.append(found.group())
-            return chr(FIRST + len(self._kept) - 1)
-
-        return self._pattern.sub(sign, text)
+        self._kept, shown, done = list[str](), "", 0
+        for start, end in self._places(text):
+            shown += text[done:start] + chr(FIRST + len(self._kept))
+            self._kept.append(text[start:end])
+            done = end
+        return shown + text[done:]
 
     def finds(self, text: str) -> bool:
         """True if a text holds something that would be hidden."""
-        return self._pattern.search(text) is not None
+        return next(self._places(text), None) is not None
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Start and end of what is hidden, from left to right; values go first, the longest of
+        them. A regex of all values would have to be compiled for each task.
+        """
+        small, end = _small(text), 0
+        values = [value for value in self._values if value in small]
+        while True:
+            found = [(at, at + len(v)) for v in values if (at := _word_at(small, v, end)) >= 0]
+            if (literal := _LITERALS.search(text, end)) is not None:
+                found.append(literal.span())
+            if not found:
+                return
+            start, end = min(found, key=itemgetter(0))
+            yield start, end
 
     def show(self, text: str) -> str:
         """The text with its values again."""
         return re.sub(SIGN, lambda sign: self._kept[ord(sign.group()) - FIRST], text)
+
+
+def _small(text: str) -> str:
+    """A text in lower case, of the same length."""
+    return text.replace("\u0130", "i").lower()
+
+
+def _word_at(text: str, value: str, start: int) -> int:
+    """The next place of a value in a text, not within a longer word; -1: there is none."""
+    while (at := text.find(value, start)) >= 0:
+        around = text[max(at - 1, 0) : at] + text[at + len(value) :][:1]
+        if not any(sign == "_" or sign.isalnum() for sign in around):
+            return at
+        start = at + 1
+    return at
 
 
 def values_of(task: Task) -> set[str]:

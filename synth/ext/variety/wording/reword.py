@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from random import Random
 
@@ -123,14 +123,15 @@ class _Speaker:
     masked: Masked
     task_id: str
     hour: int
+    said: dict[tuple[str, bool], str] = field(default_factory=dict[tuple[str, bool], str])
 
     def opening(self, text: str) -> str:
         """The first words of a conversation."""
-        return self._said(text, self._framed)
+        return self._once(text, self._framed)
 
     def later(self, text: str) -> str:
         """Words in the middle of a conversation: no greeting, no closing."""
-        return self._said(text, None)
+        return self._once(text, None)
 
     def consent(self, consent: Consent) -> Consent:
         """The condition with another yes, unless its author chose the words."""
@@ -138,6 +139,12 @@ class _Speaker:
             return consent
         dice = Random(derive_seed("yes", self.task_id, [*consent.mentions]))
         return replace(consent, says=self._spelt(dice.choice(self.words.agreements), dice))
+
+    def _once(self, text: str, frame: Callable[[str, Random], str] | None) -> str:
+        """The words for a text, which stands in several places of a task: they are made once."""
+        if (key := (text, frame is None)) not in self.said:
+            self.said[key] = self._said(text, frame)
+        return self.said[key]
 
     def _said(self, text: str, frame: Callable[[str, Random], str] | None) -> str:
         """The first paragraph in other words. A paragraph of several lines is not running text, and
