@@ -35,7 +35,7 @@ BOUNDS = [
     Bound("modules with Json = Any", goal=24, now=24),
     Bound("functions over complexity 25", goal=0, now=0),
     Bound("functions over complexity 20", goal=0, now=0),
-    Bound("functions over complexity 15", goal=19, now=19),
+    Bound("functions over complexity 15", goal=19, now=18),
     Bound("lines over 100 columns", goal=0, now=0),
     Bound("loop variables named each or told", goal=0, now=0),
 ]
@@ -44,16 +44,16 @@ BOUNDS = [
 WHOLE = [
     Bound("modules in the longest chain of imports", goal=24, now=25),
     Bound("modules that a default run imports", goal=200, now=287),
-    Bound("lines that a default run imports", goal=28_000, now=45_560),
+    Bound("lines that a default run imports", goal=28_000, now=45_760),
     Bound("fields of Task", goal=16, now=23),
-    Bound("public definitions", goal=1_200, now=2_269),
+    Bound("public definitions", goal=1_200, now=2_272),
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
     Bound("keys of the config", goal=169, now=174),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),
-    Bound("lines of tests", goal=60_000, now=84_672),
+    Bound("lines of tests", goal=60_000, now=84_770),
 ]
 """Figures of the house as a whole."""
 

@@ -156,15 +156,20 @@ class Exporter(Contract, ABC):
 
     def close(self) -> Ledger:
         """Return the whole account, after the last row."""
-        self._row.enter(self.account)
-        self._row = _RowAccount("", None)
+        self._enter(_RowAccount("", None))
         return self.account
+
+    def _enter(self, following: _RowAccount) -> None:
+        """Enter the account of a row before that of the following one."""
+        self._row.enter(self.account)
+        if not self._row.exported:
+            self.lengths.found.pop(self._row.key, None)
+        self._row = following
 
     def _of(self, row: Row) -> _RowAccount:
         """Return the account of a row, after entering the account of the row before."""
         if row_key(row) != self._row.key:
-            self._row.enter(self.account)
-            self._row = _RowAccount(row["trajectory_id"], row_key(row))
+            self._enter(_RowAccount(row["trajectory_id"], row_key(row)))
         return self._row
 
     def rendered(self, row: Row) -> Sequence[Sequence[Message]]:

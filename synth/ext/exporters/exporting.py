@@ -19,7 +19,7 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.store.atomic_files import disk, sync_directory
 from synth.errors import ConfigProblems, OperatorError
 from synth.ext.exporters import Exporter, Row, find_exporter
-from synth.ext.exporters.base import Message, View
+from synth.ext.exporters.base import Message, View, row_key
 from synth.ext.exporters.lengths import Long
 from synth.ext.exporters.rendering.control_marks import ControlMarks, marks_of
 from synth.ext.exporters.rendering.presets import find_preset
@@ -251,7 +251,7 @@ def _rows(selection: Selection, exporter: Exporter, policy: RowPolicy) -> Iterat
     prompts: dict[str, str] = {}
 
     def refused(row: Row) -> str:
-        reasons = (_unfit(exporter, marks, one, row["tools"]) for one in exporter.rendered(row))
+        reasons = (_unfit(exporter, marks, one, row) for one in exporter.rendered(row))
         if not exporter.prompts:
             return next(filter(None, reasons), "")
         task = row["task_id"]
@@ -273,16 +273,15 @@ def _rows(selection: Selection, exporter: Exporter, policy: RowPolicy) -> Iterat
             exporter.leave_out(row, "no turn that may be trained on")
 
 
-def _unfit(
-    exporter: Exporter, marks: ControlMarks, messages: Sequence[Message], tools: Sequence[Any]
-) -> str:
-    """Return why a conversation cannot be exported; empty if it can."""
+def _unfit(exporter: Exporter, marks: ControlMarks, messages: Sequence[Message], row: Row) -> str:
+    """Return why a conversation of a row cannot be exported; empty if it can."""
+    tools: Sequence[Any] = row["tools"]
     if exporter.gate is not None and (reason := exporter.gate.reason(messages, tools)):
         return reason
     if not exporter.encodes and (mark := marks.first(messages, tools)):
         model = exporter.template.name if exporter.template else "chat templates"
         return f"a text holds {mark}, a control mark of {model}"
-    return exporter.lengths.refusal(messages, tools)
+    return exporter.lengths.refusal(row_key(row), messages, tools)
 
 
 def _check_form(exporter: Exporter, out: Path) -> None:

@@ -24,16 +24,18 @@ Long = Literal["drop", "refuse"]
 
 @dataclass
 class Lengths:
-    """The tokens of each conversation that is exported; without a ``counter`` a guess by its
-    characters. One of more than ``most`` is left out, or (``long="refuse"``) ends the export.
+    """The tokens of each conversation that is exported, by the key of its row; without a
+    ``counter`` a guess by its characters. One of more than ``most`` is left out, or (``long="refuse"``) ends the export.
     """
 
     counter: TokenCount | None = None
     most: int | None = None
     long: Long = "drop"
-    found: list[int] = field(default_factory=list[int])
+    found: dict[object, list[int]] = field(default_factory=dict[object, list[int]])
 
-    def refusal(self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
+    def refusal(
+        self, row: object, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]
+    ) -> str:
         """Count a conversation. Returns why it is left out; empty if it is exported.
 
         Raises :class:`~synth.errors.OperatorError` for one that ends the export.
@@ -43,7 +45,7 @@ class Lengths:
         else:
             length = self.counter.count(messages, tools)
         if self.most is None or length <= self.most:
-            self.found.append(length)
+            self.found.setdefault(row, []).append(length)
             return ""
         if self.long == "refuse":
             raise OperatorError(
@@ -54,11 +56,12 @@ class Lengths:
 
     def line(self) -> str:
         """The distribution, for the operator; empty for an export without a conversation."""
-        if not self.found:
+        found = [length for lengths in self.found.values() for length in lengths]
+        if not found:
             return ""
         about = "" if self.counter else "about "
-        over = ", ".join(f"{sum(n > bound for n in self.found)} over {bound:,}" for bound in BOUNDS)
-        middle, longest = int(statistics.median(self.found)), max(self.found)
+        over = ", ".join(f"{sum(n > bound for n in found)} over {bound:,}" for bound in BOUNDS)
+        middle, longest = int(statistics.median(found)), max(found)
         return f"tokens: {about}{middle:,} in the median, {longest:,} at most; {over}" + (
             "" if self.counter else " (by characters; --tokenizer FILE counts)"
         )

@@ -2,9 +2,72 @@
 
 from __future__ import annotations
 
+import pytest
+
+from synth.core.rewards.reply.fact_roles import exchanged_roles, form
 from synth.core.rewards.reply.facts import exchanged
 from synth.core.types.reply import Fact
-from synth.core.validation.attacks.consent import form
+
+GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
+FACTS = ["charger", "3.50", "37.20"]
+
+
+def found(text: str, gold: list[str] = GOLD, facts: list[str] = FACTS) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(exchanged_roles([text], gold, facts)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOLD[0],
+        "You get 37.20 EUR back for the charger; the fee of 3.50 EUR stays with us. Go ahead?",
+        "Fee: 3.50 EUR, refund: 37.20 EUR, for the charger. Shall I proceed?",
+        "| item | charger |\n| fee | 3.50 |\n| back | 37.20 |\nOK to go on?",
+        "I will send 37.20 EUR for the charger.",
+        "3.50 EUR is what we keep, 37.20 EUR is what you get.",
+    ],
+)
+def test_other_words_for_the_same_facts_pass(text: str):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We keep a fee of 37.20 EUR, so you would get 3.50 EUR back for the charger. Shall I?",
+        "The fee of 37.20 EUR is kept and you get 3.50 EUR back.",
+    ],
+)
+def test_figures_in_each_others_place_are_found(text: str):
+    assert ("3.50", "37.20") in found(text)
+
+
+def test_words_in_each_others_place_are_found():
+    gold = ["I would stop atorvastatin, start rosuvastatin. Is that right?"]
+    facts = ["atorvastatin", "rosuvastatin"]
+    wrong = "I would stop rosuvastatin, start atorvastatin. Is that right?"
+    assert found(wrong, gold, facts) == [("atorvastatin", "rosuvastatin")]
+    turned = "I would start rosuvastatin and stop atorvastatin. Is that right?"
+    assert found(turned, gold, facts) == []
+
+
+def test_a_role_may_stand_beyond_the_clause():
+    gold = ["Ada Kern, born 1980-05-03: apixaban, which the chart has for I48, ends today. Right?"]
+    facts = ["Ada Kern", "apixaban", "1980-05-03"]
+    wrong = "apixaban, born 1980-05-03: Ada Kern, which the chart has for I48, ends today. Right?"
+    assert found(wrong, gold, facts) == [("Ada Kern", "apixaban")]
+    other = "For Ada Kern (born 1980-05-03) I stop apixaban, which is there for I48. Right?"
+    assert found(other, gold, facts) == []
+
+
+def test_facts_of_several_turns_are_compared_as_well():
+    gold = ["I take the bottle and refund 27. Shall I?", "I take the lamp and refund 47. Shall I?"]
+    said = ["I take the bottle and refund 47. Shall I?", "I take the lamp and refund 27. Shall I?"]
+    facts = ["27", "47"]
+    assert list(exchanged_roles(gold, gold, facts)) == []
+    assert list(exchanged_roles(said, gold, facts)) == [("27", "47")]
+    beside = ["For the bottle, 27. Shall I?", "For the lamp, 47. Shall I?"]
+    assert list(exchanged_roles(beside, gold, facts)) == []
 
 
 def test_forms():

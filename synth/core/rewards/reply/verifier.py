@@ -19,7 +19,9 @@ from synth.core.language.values import MEASURES, values_in
 from synth.core.language.wording import fold, stem, stems
 from synth.core.personal import Person
 from synth.core.rewards.reply.acts import ActClaims
+from synth.core.rewards.reply.fact_roles import exchanged_roles
 from synth.core.rewards.reply.facts import (
+    MISPLACED,
     MISSING,
     Spoken,
     beside_another_row,
@@ -293,6 +295,11 @@ class Judgement:
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
         yield from not_closed(self.spoken, [*gold.must, *listed], self._results, self.given)
+        role = self.evidence.task.role
+        facts = [str(fact) for consent in role.consents for fact in consent.mentions]
+        facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
+        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
+            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""

@@ -10,6 +10,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from synth.errors import OperatorError
+from synth.ext.exporters import lengths
 from synth.ext.exporters.cli import main
 from synth.ext.exporters.rendering.chat_template import ChatTemplate, generated_parts
 from synth.ext.exporters.rendering.presets import MARKED, find_preset
@@ -47,6 +48,17 @@ def test_a_mistake_costs_no_row_and_is_not_trained_on():
         assert example["num_tokens"] == len(example["input_ids"])
         assert example["num_trained_tokens"] == sum(example["assistant_masks"])
     assert plain["trajectory_id"] == row(0)["trajectory_id"]
+
+
+def test_lengths_are_those_of_exported_rows(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """The other row has a turn that must not be trained on, and this target has no masks."""
+    monkeypatch.setattr(lengths, "BOUNDS", (1,))
+    assert main(["run", "--to", "trl-sft"]) == 0
+    said = capsys.readouterr().err
+    assert "rows: 1 of 2 used" in said
+    assert "; 1 over 1 " in said
 
 
 def test_the_length_of_the_rows_is_said(capsys: pytest.CaptureFixture[str]):
