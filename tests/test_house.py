@@ -46,14 +46,14 @@ WHOLE = [
     Bound("modules that a default run imports", goal=200, now=287),
     Bound("lines that a default run imports", goal=28_000, now=45_760),
     Bound("fields of Task", goal=16, now=23),
-    Bound("public definitions", goal=1_200, now=2_272),
+    Bound("public definitions", goal=1_200, now=2_273),
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
     Bound("keys of the config", goal=169, now=174),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),
-    Bound("lines of tests", goal=60_000, now=84_770),
+    Bound("lines of tests", goal=60_000, now=84_790),
 ]
 """Figures of the house as a whole."""
 

@@ -27,7 +27,7 @@ class Deadline:
     """Calls functions, and raises :class:`CallTimeoutError` in one that has not returned in time.
     Python code is interrupted, and C code once it returns.
 
-    >>> Deadline().call(60, max, 1, 2)
+    >>> Deadline().call(30_000, max, 1, 2)
     2
     """
 
@@ -43,13 +43,16 @@ class Deadline:
 
     def call(
         self,
-        seconds: float,
+        statement_timeout_ms: int | None,
         function: Callable[Given, Returned],
         *args: Given.args,
         **named: Given.kwargs,
     ) -> Returned:
-        """The value of the function. May be called in several threads, and within itself."""
-        thread = threading.get_ident()
+        """The value of a function whose statements may take this long; None: any time. May be
+        called in several threads, and within itself.
+        """
+        thread, ms = threading.get_ident(), statement_timeout_ms
+        seconds = math.inf if ms is None else max(LEAST_S, STATEMENTS * ms / 1000)
         outer, due = self._due.get(thread), time.monotonic() + seconds
         self._due[thread] = due
         if self._watcher is None:
@@ -77,15 +80,6 @@ class Deadline:
                         ctypes.pythonapi.PyThreadState_SetAsyncExc(
                             ctypes.c_ulong(thread), ctypes.py_object(CallTimeoutError)
                         )
-
-
-def seconds_of(statement_timeout_ms: int | None) -> float:
-    """Seconds that a call may take whose statements may take this long; None: any time."""
-    return (
-        math.inf
-        if statement_timeout_ms is None
-        else max(LEAST_S, STATEMENTS * statement_timeout_ms / 1000)
-    )
 
 
 DEADLINE = Deadline()

@@ -24,7 +24,7 @@ from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from envs.closing import Closing
-from envs.environments.deadline import DEADLINE, CallTimeoutError, seconds_of
+from envs.environments.deadline import DEADLINE, CallTimeoutError
 from envs.errors import EnvsError, ExecutorError, SandboxBusyError, ToolError
 from envs.metrics import Execution, ExecutionMetrics, metrics_of
 from envs.plugins import resolve
@@ -375,11 +375,12 @@ class ExecutableEnvironment(BaseEnvironment):
 
     def _returned(self, tool: Tool, arguments: dict[str, Any], resource: Any) -> object:
         """What the executor returns in time."""
-        seconds = seconds_of(self._limits_of(tool).statement_timeout_ms)
+        limit = self._limits_of(tool).statement_timeout_ms
+        began = time.monotonic()
         try:
-            return DEADLINE.call(seconds, tool.executor, arguments, resource)
+            return DEADLINE.call(limit, tool.executor, arguments, resource)
         except CallTimeoutError as error:
-            message = f"tool {tool.name} has not returned after {seconds:.0f} s"
+            message = f"tool {tool.name} has not returned after {time.monotonic() - began:.0f} s"
             raise ExecutorError(message, *self.toolbox.scene(error)) from error
 
     def _limits_of(self, tool: Tool) -> Limits:

@@ -160,7 +160,7 @@ class Exporter(Contract, ABC):
         return self.account
 
     def _enter(self, following: _RowAccount) -> None:
-        """Enter the account of a row before that of the following one."""
+        """Enter the account of the present row; the ``following`` one takes its place."""
         self._row.enter(self.account)
         if not self._row.exported:
             self.lengths.found.pop(self._row.key, None)
