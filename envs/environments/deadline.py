@@ -32,6 +32,8 @@ class Deadline:
     """
 
     def __init__(self) -> None:
+        self.enabled = True
+        """False in a process that is killed from outside."""
         self._forget()
         os.register_at_fork(after_in_child=self._forget)
 
@@ -55,7 +57,7 @@ class Deadline:
         seconds = math.inf if ms is None else max(LEAST_S, STATEMENTS * ms / 1000)
         outer, due = self._due.get(thread), time.monotonic() + seconds
         self._due[thread] = due
-        if self._watcher is None:
+        if self._watcher is None and self.enabled:
             self._watcher = threading.Thread(target=self._watch, name="deadline", daemon=True)
             self._watcher.start()
         try:

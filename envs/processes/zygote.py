@@ -52,10 +52,13 @@ def main(descriptor: int) -> None:
     """Signals of children that another process has killed and whose parent has not asked yet."""
 
     def reap(*_: object) -> None:
+        # Another child may end meanwhile: Python would call this within itself.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         dead = [child for child in children if os.waitid(os.P_PID, child, _LOOK) is not None]
         for child in dead:
             children.discard(child)
             ended[child] = _end(child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     if hasattr(
         os, "waitid"

@@ -20,6 +20,7 @@ import apsw
 
 from envs.audit import traced
 from envs.environments.database import DatabaseExecutableEnvironment
+from envs.environments.deadline import DEADLINE
 from envs.processes.zygote import limit, limit_space
 from envs.sandboxes.sqlite.pages import Base, Pages
 from envs.sandboxes.sqlite.sandbox import SqliteSandbox
@@ -49,6 +50,7 @@ class Service:
 
 def prepare(folder: str, digest: str) -> Service:
     """Load the world, or :class:`~envs.errors.WorldError`; ``digest`` tells versions apart."""
+    DEADLINE.enabled = False  # a thread would end its process after each call
     return Service(load_world(folder))
 
 

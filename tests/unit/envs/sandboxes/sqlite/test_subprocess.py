@@ -336,6 +336,11 @@ def test_the_process_that_forks_may_die_too(environment: DatabaseExecutableEnvir
     assert names(environment) == ["kept", "ink", "pad"]
 
 
+def test_one_process_runs_call_after_call(environment: DatabaseExecutableEnvironment):
+    calls = [ask(environment, "act", what="nothing", sql="SELECT 1") for _ in range(3)]
+    assert len({call.result.output["pid"] for call in calls}) == 1
+
+
 def test_an_idle_process_that_somebody_kills_is_gone_at_once(
     environment: DatabaseExecutableEnvironment,
 ):
