@@ -44,7 +44,7 @@ BOUNDS = [
 WHOLE = [
     Bound("modules in the longest chain of imports", goal=24, now=25),
     Bound("modules that a default run imports", goal=200, now=287),
-    Bound("lines that a default run imports", goal=28_000, now=45_760),
+    Bound("lines that a default run imports", goal=28_000, now=45_850),
     Bound("fields of Task", goal=16, now=23),
     Bound("public definitions", goal=1_200, now=2_273),
     Bound("functions that take RunConfig", goal=10, now=10),
@@ -53,7 +53,7 @@ WHOLE = [
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),
-    Bound("lines of tests", goal=60_000, now=84_790),
+    Bound("lines of tests", goal=60_000, now=84_840),
 ]
 """Figures of the house as a whole."""
 

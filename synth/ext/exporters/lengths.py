@@ -25,7 +25,8 @@ Long = Literal["drop", "refuse"]
 @dataclass
 class Lengths:
     """The tokens of each conversation that is exported, by the key of its row; without a
-    ``counter`` a guess by its characters. One of more than ``most`` is left out, or (``long="refuse"``) ends the export.
+    ``counter`` a guess by its characters. One of more than ``most`` is left out, or
+    (``long="refuse"``) ends the export.
     """
 
     counter: TokenCount | None = None

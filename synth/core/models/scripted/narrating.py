@@ -35,6 +35,16 @@ CHANGING: Final = (
 """Words beside calls that read and calls that write, with the name of what they are about. They
 claim and promise nothing: what is asked for may be refused.
 """
+LAYOUT: Final = (
+    "Let me look at the tables first.",
+    "I'll check the columns before I query.",
+    "Let me see how the data is laid out.",
+    "First I want to see the columns.",
+    "I need the columns for that, so let me look.",
+    "Let me check which columns hold that.",
+    "I'll look at the schema for this.",
+)
+"""Words beside calls that look at the schema of a database."""
 
 
 class Narrating(Parallel):
@@ -49,19 +59,24 @@ class Narrating(Parallel):
 
     def _turn(self, *calls: ToolCall) -> Completion:
         writes = self._gold_calls - 1 in self._writes
-        words = CHANGING if writes else LOOKING
         values = [pair for call in calls for pair in named_values(json.loads(call.arguments))]
         asked = [one["content"] for one in self._messages if one["role"] == "user"]
         if not (writes and self._about):
             self._about = [*self._about, *values]
         begins = bool(calls) and self._answered < len(asked)
-        if begins and (about := self._subject(*asked[-1:])):
-            fit = [one for one in words if one not in self._used] or words
-            self._used |= {chosen := self._dice.choice(fit)}
-            said = chosen.format(about)
-            self._spoken = f"{self._spoken}\n\n{said}".strip()
+        about = self._subject(*asked[-1:])
+        lays_out = begins and calls[0].name in {"list_tables", "describe_table"}
+        words = LAYOUT if lays_out else CHANGING if writes else LOOKING
+        if begins and (about or lays_out):
+            self._spoken = f"{self._spoken}\n\n{self._unused(words).format(about)}".strip()
         self._answered = len(asked) if calls else self._answered
         return super()._turn(*calls)
+
+    def _unused(self, words: Sequence[str]) -> str:
+        """One of the words, not the same twice while there are others."""
+        chosen = self._dice.choice([one for one in words if one not in self._used] or words)
+        self._used |= {chosen}
+        return chosen
 
     def _subject(self, text: str = "") -> str:
         """The subject of the reads, as a text names it: values of one parameter, which the tools do

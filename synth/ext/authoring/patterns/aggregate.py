@@ -309,8 +309,8 @@ def _greatest(rows: Children) -> Draft | None:
             ),
             *ended(
                 {one: f"${one}" for one in wanted},
-                f"The {first} is {{{answer}}}{fact}, out of {{number}}.",
-                f"{{{answer}}} is the {first}{fact}; there are {{number}} in all.",
+                f"Of {{number}} {noun.plural_words}, the {first} is {{{answer}}}{fact}.",
+                f"{{{answer}}} is the {first}{fact}.",
             ),
         ],
         answer={one: field_of(of) for one, of in wanted.items()}

@@ -140,8 +140,8 @@ def _refuse_state(
                     {"decision": "refused"},
                     f"I can't change {row.words}: its {column.words} is {{state}}. It stays as it"
                     " is.",
-                    f"Nothing was changed: the {column.words} of {row.words} is {{state}}, and then"
-                    " the rules leave it as it is.",
+                    f"Nothing was changed: the {column.words} of {row.words} is {{state}}, and our"
+                    " rules do not allow that change then.",
                 )
             },
         ],
