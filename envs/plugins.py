@@ -116,8 +116,8 @@ class ExtensionPoint:
 
 
 class Contract:
-    """The base of classes that extensions derive from: a method of a subclass takes what the
-    contract's method takes, or the subclass is refused with TypeError where it is defined.
+    """The base of classes that extensions derive from: a method of a subclass takes what every call
+    of the contract's method gives, or the subclass is refused with TypeError where it is defined.
 
     >>> class Greeter(Contract):
     ...     def greet(self, name, *, loudly): ...
@@ -138,7 +138,8 @@ class Contract:
 
 def _check_parameters(own: Any, wanted: Any) -> None:
     """Raise TypeError if ``own`` cannot be called as ``wanted`` is."""
-    asked = inspect.signature(wanted).parameters.values()
+    every = inspect.signature(wanted).parameters.values()
+    asked = [one for one in every if one.default is one.empty]
     placed = [one for one in asked if one.kind <= one.POSITIONAL_OR_KEYWORD]
     named = {one.name: one for one in asked if one.kind == one.KEYWORD_ONLY}
     try:
