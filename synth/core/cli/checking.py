@@ -231,7 +231,7 @@ def _print(report: FamilyReport, screen: Screen) -> None:
     mark, style = ("ok  ", "green") if report.ok else ("FAIL", "bold red")
     other = f"{len(report.other_ends)} other right ends, {len(report.surviving)} surviving"
     parts = [
-        f"{report.tasks} tasks proved of {report.capacity:,}",
+        f"{report.tasks} tasks proved, capacity {report.capacity:,}",
         f"{len(report.agents)} lazy agents caught",
         f"mutants: {_total(report.killed)} killed, {_total(report.equivalent)} equivalent, {other}",
         _honest_part(report),
