@@ -279,6 +279,7 @@ def is_sayable(words: str) -> bool:
     if ends or not {"by", "with", "as", "at", "from"}.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
+    heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
     kind_of = resolve("synth.ext.authoring.english:kind_of")
     return all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
