@@ -44,7 +44,7 @@ BOUNDS = [
 WHOLE = [
     Bound("modules in the longest chain of imports", goal=24, now=25),
     Bound("modules that a default run imports", goal=200, now=288),
-    Bound("lines that a default run imports", goal=28_000, now=45_850),
+    Bound("lines that a default run imports", goal=28_000, now=45_880),
     Bound("fields of Task", goal=16, now=23),
     Bound("public definitions", goal=1_200, now=2_273),
     Bound("functions that take RunConfig", goal=10, now=10),

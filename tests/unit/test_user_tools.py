@@ -256,7 +256,7 @@ def test_any_word_of_what_the_user_did_is_enough(
     world: World, template: Template, text: str, reward: float
 ):
     settings = ListSettings.of(str(LISTS / "phone.json"), "auto")
-    (task,) = list_tasks(settings, world, template, None, 0, "").find("phone", {"task_id": "mode"})
+    (task,) = list_tasks(settings, world, template, None, 0).find("phone", {"task_id": "mode"})
     with Episode(asyncio.run(prove(task, world, template)), world, template) as episode:
         for words in ("Please set the network mode to 5G.", text):
             asyncio.run(episode.say(words))

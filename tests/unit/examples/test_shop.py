@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from envs.types import Pins, RowChange
 from envs.world.loader import World
 from tests.unit.examples.alive import Alive, plain_database
 
+FOLDER = Path(__file__).parents[3] / "examples" / "shop"
 NOW = "2026-03-02T11:30:00"
 
 

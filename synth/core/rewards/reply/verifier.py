@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, values_in
 from synth.core.language.wording import fold, stem, stems
 from synth.core.personal import Person
@@ -99,6 +100,8 @@ UNJUDGED = "unjudged"
 LONGEST = 500_000
 """The most characters of a rollout's words that are judged; more are not reply."""
 
+_PLACE = r"(?:\b(?:was|is|as|now|still|from|to)\s+|(?:[:|(\u2013\u2014]|\s-)\s*)"
+"""What stands before a state, or the value of a field."""
 THIRD_PARTY = "data of a third party"
 PHRASE = "phrase of the author"
 
@@ -205,6 +208,7 @@ class Judgement:
             yield from missing(self.spoken, self.gold.must, _keys(self.evidence))
         if not {*self.standing} <= {*self.gold.said}:
             yield from self._places()
+        yield from self._other_states()
         said = [one.raw for one in self.sentences if one.raw not in self.by_gold]
         facts = [*self.gold.must, *self.gold.facts]
         yield from beside_another_row(said, facts, self.evidence.calls)
@@ -301,6 +305,24 @@ class Judgement:
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
+    def _other_states(self) -> Iterator[ReplyFinding]:
+        """Values of an argument that no call, result or user has, where a state stands."""
+        place, names = _enums(self.evidence.tools_json)
+        own = (one for one in self.sentences if one.raw not in self.by_gold)
+        said = ((one, found[1]) for one in own if names for found in place.finditer(one.text))
+        for sentence, value in said:
+            known = not sentence.plain or self._heard.holds(value)
+            if not known and names[value] & {name for name, _ in named_values(self._heard.data)}:
+                yield ReplyFinding(MISPLACED, sentence.raw[:200], f"nothing is {value!r}")
+
+    @cached_property
+    def _heard(self) -> Material:
+        """What the user, the results and gold say, without rules and schemas."""
+        calls = [call for one in self.requests for call in one.calls]
+        told = [text for one in self.requests for text in _user_texts(one)]
+        made = Material.of_calls(calls)
+        return Material([*told, *self.gold.said], made.data)
+
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""
         people = self.evidence.people
@@ -363,6 +385,19 @@ def own_words(text: str, quoted: Sequence[str]) -> str:
         for part in _quotable(whole):
             text = text.replace(part, " ")
     return text
+
+
+@lru_cache(maxsize=64)
+def _enums(tools_json: str) -> tuple[re.Pattern[str], Mapping[str, set[str]]]:
+    """A pattern of the texts that arguments of tools may have, and the arguments' names by text."""
+    tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
+    names: dict[str, set[str]] = {}
+    for tool in tools:
+        for name, spec in tool["parameters"].get("properties", {}).items():
+            for value in spec.get("enum", ()) if tool["name"] != "submit" else ():
+                if len(str(value)) > 3:
+                    names.setdefault(fold(str(value)).replace("_", " "), set()).add(name)
+    return re.compile(rf"{_PLACE}({'|'.join(map(re.escape, names))})(?![\w-])"), names
 
 
 @lru_cache(maxsize=64)
