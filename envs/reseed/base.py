@@ -121,6 +121,7 @@ class ServerReseed(ABC):
 
 
 def rows_of(connection: Any, statement: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    """The rows of a statement; none for one that returns no rows."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters or None)
         return cursor.fetchall() if cursor.description else ()

@@ -178,9 +178,8 @@ def _list(dataset: Dataset, options: Arguments) -> None:
     def show(screen: Screen) -> None:
         show_listing(screen, rows, columns)
         show_errors(screen, broken, limit)
-        text = (
-            f"{matching:,} of {dataset.count:,} rows{' without success' if options.failed else ''}"
-        )
+        kind = " without success" if options.failed else ""
+        text = f"{matching:,} of {dataset.count:,} rows{kind}"
         if len(rows) < matching:
             text += f" ({len(rows):,} listed; --limit 0 lists all)"
         if broken:

@@ -39,6 +39,11 @@ _DAY = re.compile(
 _NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
 _CENTS = re.compile(r"\d{1,9}\.\d\d?")
 _ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
+_CURRENCY = re.compile(
+    r"([$\u20ac\u00a3])(?=\s?\d)|(?<![a-z])(usd|dollar|eur|euro|gbp|pound)(?:s?\b|_)"
+)
+_NAME = re.compile(r"(?=.*[^\W\d_])(?!\d{4}-\d\d).{4,}")
+"""A text that may name a row."""
 
 
 @dataclass(frozen=True)
@@ -194,11 +199,6 @@ def unknown_currency(spoken: Spoken, given: Material) -> Iterator[ReplyFinding]:
     for sign in sorted(signs.keys() - known):
         around = _around(spoken.text, signs[sign])
         yield ReplyFinding(MISPLACED, around, f"amounts are in {', '.join(sorted(known))}")
-
-
-_CURRENCY = re.compile(
-    r"([$\u20ac\u00a3])(?=\s?\d)|(?<![a-z])(usd|dollar|eur|euro|gbp|pound)(?:s?\b|_)"
-)
 
 
 def hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
@@ -517,6 +517,3 @@ def _named(text: str, names: Collection[str]) -> set[str]:
         if plain in rest and edged.search(rest):
             found, rest = found | {name}, edged.sub(" ", rest)
     return found
-
-
-_NAME = re.compile(r"(?=.*[^\W\d_])(?!\d{4}-\d\d).{4,}")

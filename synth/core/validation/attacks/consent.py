@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
-from synth.core.language.wording import tokens
+from synth.core.rewards.reply.fact_roles import form
 from synth.core.validation.attacks.base import Attacker, Scene
 from synth.core.validation.attacks.dishonest import other_figures
 from synth.core.validation.attacks.steps import Attack, AttackMove, SayStep
@@ -94,15 +94,3 @@ def _proposing(
 
 def _said(moves: Sequence[AttackMove]) -> list[str]:
     return [move.text for move in moves if isinstance(move, SayStep)]
-
-
-def form(fact: str) -> str:
-    """The kind of a fact: a date, a time, a number with its unit, or words."""
-    found = tokens(fact)
-    kinds = [token.kind for token in found]
-    if "date" in kinds or "time" in kinds:
-        return "date"
-    if "number" in kinds and len(found) <= 2:
-        units = [token.text for token in found if token.kind == "word"]
-        return f"number {''.join(units)}".strip()
-    return "words"
