@@ -212,8 +212,11 @@ def _conclude(
             "yellow",
         )
     screen.line(f"{world.name} {world.digest}: {verdict}; {capacity}. ({seconds:.1f} s)")
-    show = shlex.join(["synth", "check", str(world.path), "--show"]) + " FAMILY:AGENT"
-    screen.line(f"Next: {next_step(world, names, total, on) if report.ok else show}")
+    shown = [f"{family.family}:{family.example}" for family in report.families if family.example]
+    if report.ok:
+        screen.line(f"Next: {next_step(world, names, total, on)}")
+    elif shown:
+        screen.line(f"Next: {shlex.join(['synth', 'check', str(world.path), '--show', shown[0]])}")
 
 
 def next_step(world: World, families: list[str] | None, total: int, on: Sequence[str] = ()) -> str:

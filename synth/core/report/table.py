@@ -31,7 +31,7 @@ _STATUS = {
     "complete": ("complete", "green"),
     "partial": ("partial: the run was stopped early", "yellow"),
     "running": ("running: another process is writing it", "cyan"),
-    "interrupted": ("interrupted: the run was killed", "yellow"),
+    "interrupted": ("interrupted: it was killed, or an error ended it", "yellow"),
 }
 
 

@@ -18,8 +18,8 @@ class FamilyReport:
     ``known_answers`` counts the tasks in which a fixed answer earns the full reward.
     ``honest_played`` counts the tasks that each honest agent played, ``honest_won`` those that it
     won; ``honest_excepted`` are agents that lose and may, with the reason. ``notes`` are what the
-    author should know. The family may be used if ``problems``, ``surviving`` and ``honest_lost``
-    are empty.
+    author should know, ``example`` is the first agent that is a finding. The family may be used if
+    ``problems``, ``surviving`` and ``honest_lost`` are empty.
     """
 
     family: str
@@ -40,6 +40,7 @@ class FamilyReport:
     honest_excepted: dict[str, str] = field(default_factory=dict[str, str])
     honest_lost: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    example: str = ""
 
     @property
     def ok(self) -> bool:
@@ -62,6 +63,7 @@ class FamilyReport:
         for name in _ADDED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.cached = self.cached and other.cached
+        self.example = self.example or other.example
         self.honest_excepted |= other.honest_excepted
         self.add_gold_scores(other.gold_scores)
 

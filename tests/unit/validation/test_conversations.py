@@ -140,10 +140,9 @@ def test_a_loose_end_that_accept_lets_through_is_a_survivor_with_its_line(tmp_pa
     """The frame forgets the condition: any booking may be moved along."""
     edits = [('{where: "booking_id = :booking_id", columns', '{where: "1 = 1", columns')]
     report = check(talking_world.make(tmp_path / "world", *edits))["any_red_room"]
-    assert any("stray write: move_booking" in each for each in report.surviving)
-    assert all(
-        each.startswith(f"{tmp_path / 'world' / 'tasks.yaml'}:") for each in report.surviving
-    )
+    assert any("stray write: move_booking" in line for line in report.surviving)
+    assert all(line.startswith(f"{tmp_path}/world/tasks.yaml:") for line in report.surviving)
+    assert report.example == "stray write"
 
 
 def test_a_verifier_that_overlooks_undone_writes_is_found(

@@ -71,8 +71,9 @@ class FamilyRunner:
     report: FamilyReport
     where: str = ""
 
-    def finding(self, message: str, *words: str) -> str:
+    def finding(self, agent: str, message: str, *words: str) -> str:
         """The message with the place in the world's files that ``words`` lead to."""
+        self.report.example = self.report.example or agent
         return f"{self.where}{family_fault(self.family.id, self.world, message, *words)}"
 
 
@@ -120,7 +121,8 @@ class AttackRunner(FamilyRunner):
                 any(wins) and (kind == TALKLESS or not (has_cases or kind == CONSTANT))
             ):
                 self._problem(
-                    f"a lazy agent earns the full reward ({kind}{': ' if label else ''}{label})"
+                    kind,
+                    f"a lazy agent earns the full reward ({kind}{': ' if label else ''}{label})",
                 )
             else:
                 self.report.agents[kind] += 1
@@ -135,8 +137,9 @@ class AttackRunner(FamilyRunner):
                 score = (await self._play(attack, case.task)).score
                 if score.solved and not is_judged(attack, score):
                     self._problem(
+                        attack.kind,
                         f"a dishonest agent earns the full reward ({name}: {attack.label};"
-                        f" task {case.task.id})"
+                        f" task {case.task.id})",
                     )
                 else:
                     self.report.agents[name] += 1
@@ -154,7 +157,8 @@ class AttackRunner(FamilyRunner):
                     lazy = list(validation.lazy(case.task, options, case.moves, idle))
                 for attack in lazy:
                     if (await self._play(attack, case.task)).score.solved:
-                        self._problem(f"{attack.label} earns the full reward (task {case.task.id})")
+                        message = f"{attack.label} earns the full reward (task {case.task.id})"
+                        self._problem(attack.kind, message)
                     else:
                         self.report.agents[attack.kind] += 1
                 for index, attack in enumerate(validation.weaker(options, case.moves)):
@@ -165,7 +169,7 @@ class AttackRunner(FamilyRunner):
             self.report.killed[kind] += wins.count(False)
             if all(wins):
                 message = f"{kind}: {label} is as right as gold in {len(wins)} tasks"
-                self.report.surviving.append(self.finding(message, key))
+                self.report.surviving.append(self.finding(kind, message, key))
             else:
                 self.report.equivalent[kind] += wins.count(True)
 
@@ -188,7 +192,7 @@ class AttackRunner(FamilyRunner):
                 self.report.other_ends.append(f"{self.where}{message}")
             else:
                 words = ("gold", attack.tool) if attack.tool else ("gold",)
-                self.report.surviving.append(self.finding(message, *words))
+                self.report.surviving.append(self.finding(attack.kind, message, *words))
 
     async def _other_cases(self, case: Case) -> None:
         """Play the gold of each other case: an agent that mistakes the case must not pass, unless
@@ -211,8 +215,9 @@ class AttackRunner(FamilyRunner):
                 won = score.solved
                 if won and not same_end(case.task, end_of(episode.evidence())):
                     self._problem(
+                        "",
                         f"the work of case {other!r} earns the full reward in case"
-                        f" {case.task.case!r}"
+                        f" {case.task.case!r}",
                     )
                 elif not won:
                     self.report.agents["another case's work"] += 1
@@ -222,8 +227,8 @@ class AttackRunner(FamilyRunner):
         _refuse_author_error(result.score)
         return result
 
-    def _problem(self, message: str) -> None:
-        problem = self.finding(message, "gold")
+    def _problem(self, agent: str, message: str) -> None:
+        problem = self.finding(agent, message, "gold")
         if problem not in self.report.problems:
             self.report.problems.append(problem)
 

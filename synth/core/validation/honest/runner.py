@@ -68,7 +68,7 @@ class HonestRunner(FamilyRunner):
             f"the honest agent {agent.name} loses {count}: {result.lost} (task {case.task.id});"
             f" mend the family, or except the agent by honest: {{except: {{{agent.name}: reason}}}}"
         )
-        self.report.honest_lost.append(self.finding(message, "gold"))
+        self.report.honest_lost.append(self.finding(agent.name, message, "gold"))
 
 
 async def play(conversation: Conversation, proved: ProvedTask) -> HonestResult:
