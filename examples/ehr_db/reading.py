@@ -221,7 +221,8 @@ def search_labs(
     asked = {key: pair for key, pair in conditions.items() if pair[1] is not None}
     found = rows(
         db,
-        "SELECT p.patient_id, p.name, p.dob, p.status, l.value, l.taken_on FROM latest_labs l"
+        "SELECT p.patient_id, p.name, p.dob, p.status, l.value, t.unit, l.taken_on"
+        " FROM latest_labs l JOIN lab_tests t ON t.test = l.test"
         " JOIN patients p ON p.patient_id = l.patient_id WHERE l.test = :test"
         + "".join(pair[0] for pair in asked.values())
         + " ORDER BY p.patient_id",

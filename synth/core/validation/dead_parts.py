@@ -86,7 +86,9 @@ def parts_of(gold: GoldRun) -> list[_GoldPart]:
     for step, values in gold.saved:
         saved.setdefault(id(step), dict(values))
         saved[id(step)] |= {name: value for name, value in values.items() if value not in EMPTY}
-    walk = _Walk(outcomes, saved, [(id(step), held) for step, held in gold.taken])
+    conditions = (one for step, _ in gold.taken for one in step.conditions if one.op is None)
+    asked = set[str]().union(*(names_in(one.left, "$") for one in conditions))
+    walk = _Walk(outcomes, saved, [(id(step), held) for step, held in gold.taken], asked)
     return list(walk.parts(gold.evidence.task.gold, frozenset()))
 
 
@@ -111,12 +113,14 @@ def writes_nothing(golds: Sequence[GoldRun], reads: Collection[str]) -> list[Fin
 @dataclass
 class _Walk:
     """Walks through the steps of one task. ``outcomes`` belong to each step's calls, ``saved``
-    are its values, ``taken`` the branches of each ``if``.
+    are its values, ``taken`` the branches of each ``if``, ``asked`` the names that an ``if`` asks
+    whether they are empty.
     """
 
     outcomes: Mapping[int, Sequence[ToolOutcome]]
     saved: Mapping[int, Mapping[str, object]]
     taken: Sequence[tuple[int, bool]]
+    asked: Collection[str]
     numbers: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
     saves: dict[str, Place] = field(default_factory=dict[str, Place])
 
@@ -169,7 +173,7 @@ class _Walk:
                 fault = (
                     f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
                 )
-            yield _GoldPart(place, alive, f"{fault},", within)
+            yield _GoldPart(place, alive, f"{fault},", within, optional=name in self.asked)
 
     def _place(self, line: int, word: str) -> Place:
         number = self.numbers[line, word] = self.numbers.get((line, word), 0) + 1

@@ -95,6 +95,9 @@ def test_a_part_that_does_nothing_in_some_tasks_is_a_note(tmp_path: Path):
         f"{tmp_path / 'w' / 'tasks.yaml'}:8: family renew_all: `save` loans is []"
     )
     assert note.endswith("in 2 of 4 proved tasks")
+    asked = "  - {if: $loans, do: [{say: Renewed.}], else: [{say: There was none.}]}\n"
+    report = check(tmp_path / "x", everyone.replace("  - say: Renewed.\n", asked), per_case=4)
+    assert (report.ok, report.notes) == (True, [])
 
 
 def test_a_commit_in_a_tool_is_named_with_file_and_line(tmp_path: Path):

@@ -249,7 +249,7 @@ def text_of(value: Json) -> str:
     >>> text_of([{"carrier": "Nordpost", "parcels": 1, "late": 0}])
     '\n- Nordpost: 1 parcel, 0 late'
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
-    '\n- A: 5 mg dose, 1 time per day'
+    '\n- A: dose 5 mg, 1 time per day'
     """
     if isinstance(value, str):
         return value
@@ -272,21 +272,20 @@ def text_of(value: Json) -> str:
 
 def _row_text(row: Mapping[str, Json]) -> str:
     """The texts of an object, then its figures: one alone, several with their names."""
-    figures = {key: item for key, item in row.items() if isinstance(item, int | float)}
-    if figures:
-        figures = {k: v for k, v in row.items() if k in figures or v is None}
+    figures = {key: item for key, item in row.items() if isinstance(item, int | float | None)}
     texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
     values = [_figure(key, item, named=len(figures) > 1) for key, item in figures.items()]
     return ": ".join(filter(None, [texts, ", ".join(values)]))
 
 
 def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, the end of its name, and if ``named`` its name: "300 cents paid"."""
+    """A figure with its unit, the end of its name, and if ``named`` its name: "paid 300 cents"."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if value == 1:
         counted, per, rest = label.partition("_per_")
         label = f"{_singular(counted)}{per}{rest}"
-    words = [text_of(value), unit, *([label.replace("_", " ")] if named else [])]
+    words = [text_of(value), unit]
+    words.insert(0 if unit else 2, label.replace("_", " ") if named else "")
     return " ".join(filter(None, words))
 
 
