@@ -270,7 +270,7 @@ def _sum(rows: Children) -> Draft | None:
             *ended(
                 {total: f"${total}"},
                 f"The {words} {verb} {column.shown(total)}, from {over}.",
-                f"I have added up {over}: the {words} {verb} {column.shown(total)}.",
+                f"Over {over}, the {words} {verb} {column.shown(total)}.",
             ),
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},

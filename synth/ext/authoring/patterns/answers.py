@@ -30,10 +30,10 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
         for name, one in facts.items()
     ]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    recorded = f"our records give {value} as the {first.words} of {subject}"
+    recorded = f"for {subject}, I see {value} as the {first.words}"
     if first.verb:
         text = f"{subject} was {first.verb} on {value}"
-        recorded = f"our records say that {text}"
+        recorded = f"I see that {text}"
     more = [
         f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
         for one, v in others

@@ -88,7 +88,7 @@ def done(column: ColumnShape, words: str) -> list[str]:
     changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
     return [
         f"Done: {words} {are} now {new} instead of {was}.",
-        f"{changed}, as you asked; before that we had {was}.",
+        f"{changed}; the old value was {was}.",
         f"I have changed {words} from {was} to {new}.",
         f"{changed}, in place of {was}.",
     ]

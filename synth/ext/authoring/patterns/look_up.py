@@ -194,7 +194,7 @@ def _about_end(
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
         end_of = f"The {others[-1]}" if others else f"{it[:1].upper()}{it[1:]}"
         name = " ".join(f"{{{name}}}" for name in saved)
-        replies = [f"{end_of} is {name}.", f"Our records give {name} as {it}."]
+        replies = [f"{end_of} is {name}.", f"I see {name} as {it}."]
     if named and not others:
         return says, replies
     about = f"For {row.words}, "
