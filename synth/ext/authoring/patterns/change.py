@@ -63,7 +63,8 @@ def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str
         return "n.state", [f"JOIN ({union}) n ON n.state <> {old}"], []
     if column.kind == "integer" or all(float(str(one)).is_integer() for one in column.seen):
         old = old if column.kind == "integer" else f"CAST({old} AS INTEGER)"
-        expression = f"{old} + 1 + ({old} * 7 + {len(column.name)}) % 5"
+        step = f"1 + ({old} * 7 + {len(column.name)}) % 5"
+        expression = f"{old} + {f'100 * ({step})' if column.in_cents else step}"
     else:
         expression = f"ROUND(CAST({old} AS DECIMAL(16, 4)) + 1.25, 2)"
     limits = [] if column.high is None else [f"{expression} <= {column.high:g}"]
