@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 from envs.errors import EnvsError
 from synth.core.agent.event_stream import EventStream, Subscription
 from synth.core.agent.events import AgentError, AgentEvent, RolloutScore
+from synth.core.users.scripted.topics import about, restates
 from synth.errors import SynthError
 from synth.ext.middlewares import ApprovalConfig
 from synth.ext.middlewares.approval import ApprovalMiddleware, Decider, Request
@@ -24,7 +25,7 @@ from synth.ext.serving.live.world import LiveWorld
 from synth.middleware import MiddlewareInstance, MiddlewareMaker
 from synth.rollout import RolloutContext, play
 from synth.task import Job
-from synth.user import User, UserConversation, UserRole, UserTurn
+from synth.user import Topic, User, UserConversation, UserRole, UserTurn
 
 T = TypeVar("T")
 
@@ -222,16 +223,18 @@ class _PersonApprover(Decider):
 
 class _PersonUser(User, UserConversation):
     """The user of one session, whose turns come from outside; one that does not come in time ends
-    the conversation.
+    the conversation. A turn tells what the agent asked for, and what it restates.
     """
 
     name = "person"
+    _topics: Mapping[str, Topic] = {}
 
     def __init__(self, patience_s: float) -> None:
         self._patience_s = patience_s
         self._turn = _Awaited[UserTurn]("the agent does not wait for the user")
 
     def start(self, role: UserRole, seed: int) -> UserConversation:
+        self._topics = role.every_topic
         return self
 
     def give(self, turn: UserTurn) -> None:
@@ -241,9 +244,12 @@ class _PersonUser(User, UserConversation):
     async def reply(self, text: str) -> UserTurn:
         try:
             async with asyncio.timeout(self._patience_s):
-                return await self._turn.wait()
+                turn = await self._turn.wait()
         except TimeoutError:
             return UserTurn(ends=True)
+        asked = about(text, self._topics)
+        told = (n for n, one in self._topics.items() if n in asked or restates(turn.text, one))
+        return turn if turn.ends else replace(turn, told=[*told])
 
 
 LISTED = 500

@@ -350,12 +350,14 @@ async def test_a_person_who_answers_is_named_in_the_row(tmp_path: Path):
     out = tmp_path / "out"
     async with visiting(tmp_path, record=out) as visitor:
         path = await visitor.start(user="person")
+        turns = iter([{"text": "On 2026-04-03, please."}, {"text": "Forget it.", "ends": True}])
         async for event in visitor.events(path):
             if event["event"] == "user_turn_request":
-                await visitor.post(f"{path}/turns", {"text": "Forget it.", "ends": True})
+                await visitor.post(f"{path}/turns", next(turns))
     with Dataset.open(out) as dataset:
         (row,) = dataset.rows()
     assert row["user_model"] == "person"
+    assert [event["told"] for event in row["events"] if "told" in event] == [["day"], []]
     assert row["reward"] == 0.0
 
 
