@@ -541,13 +541,9 @@ class Episode(Closing):
         return score
 
     def score(self) -> Score:
-        """Judge the present state. Judging changes nothing, and the player sees nothing of it.
-
-        A rollout in which the user was at fault has no reward.
-        """
+        """Judge the present state. Judging changes nothing, and the player sees nothing of it."""
         verdicts = judge(self.evidence(), self._rewards)
-        faulty = any(turn.fault for turn in self.turns)
-        return Score(verdicts, None if faulty else total_reward(verdicts))
+        return Score(verdicts, total_reward(verdicts))
 
     def close(self) -> None:
         self._environment.close()

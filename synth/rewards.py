@@ -62,7 +62,8 @@ def solved(verdicts: Sequence[Verdict]) -> bool:
 
 def judge(evidence: Evidence, rewards: Sequence[WorldReward] = ()) -> list[Verdict]:
     """Return the verdict of each gate of the task, in their order, then of each of ``rewards``,
-    the world's own gates and scores, that applies to its family.
+    the world's own gates and scores, that applies to its family. A fault of the user comes first,
+    as a verdict ``user`` without a score.
 
     Each request of a composed task is judged as the task that it is, on what was done and said from
     its coming to the next; a verdict is that on all of them.
@@ -70,9 +71,15 @@ def judge(evidence: Evidence, rewards: Sequence[WorldReward] = ()) -> list[Verdi
     Raises :class:`~synth.errors.TaskError` if a query of the task's own fails, or a gate is an
     extension that is not installed.
     """
+    fault = next((turn.fault for turn in evidence.turns if turn.fault), None)
+    found = [] if fault is None else [Verdict("user", None, f"the user is at fault: {fault}")]
+    return [*found, *_judged(evidence, rewards)]
+
+
+def _judged(evidence: Evidence, rewards: Sequence[WorldReward]) -> list[Verdict]:
     if evidence.task.parts:
         judged = [
-            None if request is None else judge(request, rewards)
+            None if request is None else _judged(request, rewards)
             for request in evidence_of_requests(evidence)
         ]
         return combined(evidence, judged)

@@ -90,7 +90,8 @@ def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
 def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_path: Path):
     panel = Panel(mute=True)
     with endpoint(panel) as url:
-        synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path)
+        ended = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path, code=3)
+        assert "6 rollouts have no reward; the first: judge: too few votes" in ended.stdout
         rows = stable_rows(tmp_path / "out")
         assert [row["outcome"] for row in rows] == ["unscored"] * 6
         small = synth(

@@ -377,6 +377,7 @@ def test_what_a_user_costs_stands_apart(world: World, tasks: Mapping[str, Task])
 def test_a_users_own_fault_leaves_the_rollout_unscored(world: World, tasks: Mapping[str, Task]):
     row = asyncio.run(roll(tasks["plan_asked"], world, Paid("it gave away the price")))
     assert (row["reward"], row["outcome"], row["blame"]) == (None, "unscored", "user")
+    assert row["verdicts"][0]["reason"] == "the user is at fault: it gave away the price"
     assert [each["fault"] for each in row["events"] if each["event"] == "user_turn"] == [
         None,
         "it gave away the price",

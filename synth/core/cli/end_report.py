@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+from envs.plugins import resolve
 from synth.coordinator import RunReport
 from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.foundation.standard_output import say
+from synth.core.screen.screen import reason_of
 from synth.verdict import StopReason
 
 PARTIAL = 3
@@ -31,10 +33,10 @@ def conclude(report: RunReport, *, as_json: bool) -> int:
 
 
 def exit_code(report: RunReport) -> int:
-    """0 complete, 3 partial, empty or not uploaded, 130 interrupted."""
+    """0 complete, 3 partial, empty, none scored or not uploaded, 130 interrupted."""
     if (report.reason or "").startswith("interrupted"):
         return INTERRUPTED
-    short = report.status == "partial" or not report.totals.rows or report.upload_problem
+    short = report.status == "partial" or not report.totals.scored or report.upload_problem
     return PARTIAL if short else 0
 
 
@@ -88,6 +90,9 @@ def _lines(report: RunReport) -> Iterator[str]:
     for warning in report.warnings:
         yield f"warning: {warning}"
     yield from _failures(report)
+    unscored = report.totals.rows - report.totals.scored
+    if unscored:
+        yield f"{unscored:,} rollouts have no reward; the first: {_why_unscored(report)}"
     if report.status == "partial":
         yield f"stopped: {report.reason or 'some rollouts broke'}"
     if report.uploaded:
@@ -144,6 +149,12 @@ def _failures(report: RunReport) -> Iterator[str]:
             message = f"{message[:LONGEST_MESSAGE]} ..."
         texts = f" (one of {kind.texts:,} texts)" if kind.texts > 1 else ""
         yield f"  {kind.count:,} x {kind.error_type}{texts}: {message}"
+
+
+def _why_unscored(report: RunReport) -> str:
+    with resolve("synth.core.dataset.reader:Dataset").open(report.directory) as dataset:
+        rows = dataset.rows(["reward", "verdicts"])
+        return reason_of(next(row["verdicts"] for row in rows if row["reward"] is None))
 
 
 def _next(report: RunReport, where: str) -> Iterator[str]:

@@ -74,11 +74,11 @@ def main(options: Arguments) -> int:
     if options.json:
         say(json.dumps(report.to_json(), indent=2))
     else:
-        _print(report, Screen())
-    return 0 if report.same else 1
+        _print(report, Screen(), asked=options.judge)
+    return 0 if report.same and not (options.judge and report.without_votes) else 1
 
 
-def _print(report: GradeReport, screen: Screen) -> None:
+def _print(report: GradeReport, screen: Screen, *, asked: bool) -> None:
     document = report.to_json()
     rows = [
         (item["family"], str(item["graded"]), str(item["rewards_changed"]), str(item["not_graded"]))
@@ -96,12 +96,9 @@ def _print(report: GradeReport, screen: Screen) -> None:
         (item["family"], item["reason"]) for item in report.ungraded
     ).most_common(SHOWN):
         screen.line(f"not graded: {many} of {family}: {reason}")
-    if report.without_votes:
-        screen.line(
-            f"{report.without_votes} trajectories have no votes of the run's judge and stay"
-            " unscored; --judge asks for them",
-            "yellow",
-        )
+    for reason, many in report.without_votes.most_common(SHOWN):
+        asks = "" if asked else "; --judge asks for them"
+        screen.line(f"no votes of the judge for {many} trajectories: {reason}{asks}", "yellow")
     other = len(report.changes) - len(report.rewards_changed)
     kept = f", {other} with the same reward for other reasons" if other else ""
     lost = f", {len(report.ungraded)} could not be judged again" if report.ungraded else ""

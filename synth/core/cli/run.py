@@ -61,8 +61,8 @@ examples:
   synth run --dry-run tasks.families=record_heart_rate
   synth run --resume out/ehr
 
-exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts) or empty,
-130 interrupted, 1 anything else
+exit codes: 0 complete, 2 bad input, 3 partial (budget, breaker, failed rollouts), empty or
+none scored, 130 interrupted, 1 anything else
 """
 
 SHOWN_GROUPS = ("env", "model", "database", "runtime", "users", "experiment")

@@ -191,7 +191,7 @@ class GradeReport:
     """``graded`` counts trajectories per family. ``before`` and ``now`` are what gates refuse by
     the recorded and the new verdicts, ``rules`` counts the versions of both. ``ungraded`` says why
     a trajectory could not be judged again. ``without_votes`` counts those that wait for the run's
-    judge, and ``judge_usd`` is what new votes have cost (None if that is unknown).
+    judge, by the reason, and ``judge_usd`` is what new votes have cost (None if that is unknown).
     """
 
     graded: dict[str, int] = field(default_factory=dict[str, int])
@@ -200,7 +200,7 @@ class GradeReport:
     rules: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     changes: list[Change] = field(default_factory=list[Change])
     ungraded: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    without_votes: int = 0
+    without_votes: Counter[str] = field(default_factory=Counter[str])
     judge_usd: float | None = 0.0
 
     def add(self, change: Change) -> None:
@@ -227,7 +227,7 @@ class GradeReport:
         return {
             "trajectories": sum(self.graded.values()) + len(self.ungraded),
             "rewards_changed": len(changed),
-            "without_votes": self.without_votes,
+            "without_votes": self.without_votes.total(),
             "judge_usd": self.judge_usd,
             "families": [
                 {
@@ -344,9 +344,8 @@ class _Votes:
             verdicts = (await wrapper.scored(evidence, score, row["seed"], columns)).verdicts
             usd, so_far = columns["judge_cost_usd"], self.report.judge_usd
             self.report.judge_usd = None if usd is None or so_far is None else so_far + usd
-        self.report.without_votes += any(
-            one.score is None and one.verifier == JUDGE for one in verdicts
-        )
+        lost = (one.reason for one in verdicts if one.score is None and one.verifier == JUDGE)
+        self.report.without_votes.update([*lost][:1])
         return verdicts
 
 
@@ -382,10 +381,9 @@ async def _again(
             raise DatasetError("its calls lead to another end now; `synth replay` shows where")
         evidence = replace(episode.evidence(), task=judged[0])
         verdicts = judge(evidence, world_rewards(judged[1]))
-        faulty = any(turn.fault for turn in episode.turns)
-    if not faulty:
+    if not any(turn.fault for turn in evidence.turns):
         verdicts = await votes.added(row, evidence, verdicts)
-    earned = None if faulty else total_reward(verdicts)
+    earned = total_reward(verdicts)
     now: list[Mapping[str, Json]] = [sanitize(verdict.to_json())[0] for verdict in verdicts]
     return Change(row["trajectory_id"], row["family"], row["reward"], earned, row["verdicts"], now)
 
