@@ -116,8 +116,10 @@ class ReadBefore(Verifier):
             for lookups in demands:
                 subject = _subjects(evidence.tools_json).get(call.name, "")
                 if not any(_is_read(earlier, call, lookup, subject) for lookup in lookups):
-                    wanted = " or ".join(map(tool_of, lookups))
-                    reason = f"call {index} ({call.name}) was made without {wanted} before it"
+                    names = [*map(tool_of, lookups)]
+                    ran = any(one.ok and one.name in names for one in earlier)
+                    shows = f" that shows its {_named(call, lookups[0], subject)}" if ran else ""
+                    reason = f"call {index} ({call.name}) was made without {' or '.join(names)} before it{shows}"
                     detail = {"first_wrong": {"call": index, "tool": call.name}}
                     return Verdict(self.name, 0.0, reason, detail=detail)
         return Verdict(self.name, 1.0, "everything was read before it was acted on")
@@ -145,16 +147,22 @@ def _is_read(earlier: Sequence[CallRecord], call: CallRecord, lookup: Lookup, su
     argument ``subject``, or the first one.
     """
     given, tool = call.arguments or {}, tool_of(lookup)
-    argument = None if isinstance(lookup, str) else lookup[tool]
-    named = argument or (subject if subject in given else next(iter(given), ""))
     reads = [one for one in earlier if one.ok and one.name == tool]
-    if argument is None:
+    if isinstance(lookup, str):
         if any(_shares(read, given) for read in reads):
             return True
         reads = [read for read in reads if not (read.arguments or {}).keys() & given.keys()]
     results = [None if read.result is None else read.result.payload() for read in reads]
     shown = _values([results, [read.arguments for read in reads]])
-    return bool(reads) and _values(given.get(named)) <= shown
+    return bool(reads) and _values(given.get(_named(call, lookup, subject))) <= shown
+
+
+def _named(call: CallRecord, lookup: Lookup, subject: str) -> str:
+    """The argument of a call that a read has to show."""
+    given = call.arguments or {}
+    if isinstance(lookup, str):
+        return subject if subject in given else next(iter(given), "")
+    return lookup[tool_of(lookup)]
 
 
 def _shares(read: CallRecord, given: Mapping[str, object]) -> bool:

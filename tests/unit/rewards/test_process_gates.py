@@ -196,6 +196,8 @@ class TestReadBefore:
             "call 0 (cancel) was made without get_order or list_orders before it"
         )
         assert verdict.detail["first_wrong"] == {"call": 0, "tool": "cancel"}
+        other = read_before(called("get_order", {"number": "LP-2"}, number="LP-2"), self.CANCEL)
+        assert other.reason.endswith(" before it that shows its number")
         assert read_before(replace(self.CANCEL, ok=False)).score == 1.0
 
     def test_a_named_argument_is_shown_by_results_however_many_they_are(self):
