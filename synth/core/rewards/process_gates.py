@@ -119,7 +119,8 @@ class ReadBefore(Verifier):
                     names = [*map(tool_of, lookups)]
                     ran = any(one.ok and one.name in names for one in earlier)
                     shows = f" that shows its {_named(call, lookups[0], subject)}" if ran else ""
-                    reason = f"call {index} ({call.name}) was made without {' or '.join(names)} before it{shows}"
+                    wanted = f"{' or '.join(names)} before it{shows}"
+                    reason = f"call {index} ({call.name}) was made without {wanted}"
                     detail = {"first_wrong": {"call": index, "tool": call.name}}
                     return Verdict(self.name, 0.0, reason, detail=detail)
         return Verdict(self.name, 1.0, "everything was read before it was acted on")
