@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, ResourceClosedError, SQLAlchemyError
+from sqlalchemy.types import NullType
 
 from envs.plugins import resolve
 from envs.sandboxes.base import Sandbox, Template
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_COMPARED = re.compile(r"[=<>]\s*\Z")
+
 READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
 
 
@@ -41,21 +44,29 @@ def binds_of(sql: str) -> Sequence[str]:
 
 def bound(sql: str, values: Mapping[str, object]) -> sqlalchemy.TextClause:
     """The query with ``:name`` bound, never pasted; colons inside literals and comments stay what
-    they are.
+    they are. A value that is only compared takes the type of the other side, such as an enum.
 
     Raises KeyError with a name that has no value.
     """
     used: dict[str, object] = {}
+    alone = set[str]()
 
     def replace(found: re.Match[str]) -> str:
         name = found.group(1)
         if name is None:
             return found.group(0).replace(":", r"\:")
         used[name] = values[name]
+        if not _COMPARED.search(sql, 0, found.start()):
+            alone.add(name)
         return found.group(0)
 
     clause = text(BINDS.sub(replace, sql))
-    return clause.bindparams(**used)
+    return clause.bindparams(
+        *(
+            sqlalchemy.bindparam(name, value, type_=None if name in alone else NullType)
+            for name, value in used.items()
+        )
+    )
 
 
 def select(

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from synth.core.tasks.queries import Queries, binds_of, bound, select
+from envs.types import Pins
+from synth.core.tasks.queries import Queries, binds_of, bound, run_query, select
 from synth.errors import TaskError
+from tests.servers import template_of
 
 HERE = TaskError("must", "tasks.yaml", 7, "f")
 
@@ -99,3 +101,17 @@ class TestQueries:
         )
         with pytest.raises(TaskError, match=r"must: the query fails: .*nmae"):
             queries.check_condition("visits", "nmae = 1", {"pid"}, HERE)
+
+
+def test_a_value_that_is_only_compared_takes_the_other_sides_type():
+    enum = [
+        "CREATE TYPE mood AS ENUM ('new', 'paid')",
+        "CREATE TABLE t (id INT PRIMARY KEY, m mood, day DATE)",
+        "INSERT INTO t VALUES (1, 'paid', '2026-01-02')",
+    ]
+    sql = "SELECT id, :m || '!' AS v FROM t WHERE m = :one AND day >= :day"
+    with template_of("postgresql", enum) as template, template.open(Pins()) as sandbox:
+        found = run_query(
+            sandbox, sql, {"one": "paid", "m": "x", "day": "2026-01-02"}, template, HERE
+        )
+    assert found == [{"id": 1, "v": "x!"}]
