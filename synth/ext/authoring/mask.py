@@ -340,7 +340,7 @@ def _clean(
 
 
 def _is_prose(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
-    """True for a column of sentences, by its name or because most of its texts have many words."""
+    """True for a column of sentences, by its name or because a tenth of its texts are some."""
     linked = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
     found = [row[column.name] for row in rows.by_table[table.name]]
     texts = [text for text in found if isinstance(text, str) and text.strip()]
@@ -349,7 +349,7 @@ def _is_prose(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
         return False
     if any(_PROSE.fullmatch(word) for word in snake(column.name).split("_")):
         return True
-    return 2 * sum(len(text.split()) >= SENTENCE for text in texts) > len(texts)
+    return 10 * sum(len(text.split()) >= SENTENCE for text in texts) > len(texts)
 
 
 def _clean_comments(table: LiveTable, known: RealValues) -> LiveTable:
