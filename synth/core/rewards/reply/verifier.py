@@ -20,12 +20,11 @@ from synth.core.language.values import MEASURES, values_in
 from synth.core.language.wording import fold, stem, stems
 from synth.core.personal import Person
 from synth.core.rewards.reply.acts import ActClaims
-from synth.core.rewards.reply.fact_roles import exchanged_roles
+from synth.core.rewards.reply.fact_roles import SeenObjects, exchanged_roles
 from synth.core.rewards.reply.facts import (
     MISPLACED,
     MISSING,
     Spoken,
-    beside_another_row,
     exchanged,
     hundredfold,
     missing,
@@ -93,7 +92,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-30.2"
+RULES = "2026-11-30.3"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -181,8 +180,9 @@ class Judgement:
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.requests = evidence.so_far
         self.earlier = [gold_reply(one.task.end) for one in self.requests[:-1]]
-        quoted = [text for one in self.requests for text in _user_texts(one)]
-        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        self.quoted = [text for one in self.requests for text in _user_texts(one)]
+        said = [(words, visible(words.text)) for words in evidence.spoken]
+        self.own = own = [(words, own_words(text, self.quoted)) for words, text in said]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
@@ -209,10 +209,8 @@ class Judgement:
         if not {*self.standing} <= {*self.gold.said}:
             yield from self._places()
         yield from self._other_states()
-        said = [one.raw for one in self.sentences if one.raw not in self.by_gold]
-        facts = [*self.gold.must, *self.gold.facts]
-        yield from beside_another_row(said, facts, self.evidence.calls)
-        yield from unknown_currency(self.spoken, self.given)
+        yield from self._contradictions()
+        yield from unknown_currency(self.spoken, lambda: self.given)
         yield from self._acts()
         for sentence in self.sentences:
             if sentence.raw not in self.by_gold:
@@ -304,6 +302,15 @@ class Judgement:
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+
+    def _contradictions(self) -> Iterator[ReplyFinding]:
+        """Values of other objects, after the last write or else after the last call."""
+        calls = self.evidence.calls
+        last = 0 if made_calls([self.evidence]) else len(calls)
+        own = [text for words, text in self.own if words.after >= last]
+        said = [text for text in own if text in self.closing and text not in self.golds]
+        seen = SeenObjects([call for one in self.requests for call in one.calls])
+        yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""
