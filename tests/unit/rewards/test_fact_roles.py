@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.core.rewards.reply.fact_roles import _form, exchanged_roles
+from synth.core.rewards.reply.fact_roles import exchanged_roles, form
 from synth.core.rewards.reply.facts import exchanged
 from synth.core.types.reply import Fact
 
@@ -71,8 +71,8 @@ def test_facts_of_several_turns_are_compared_as_well():
 
 
 def test_forms():
-    assert _form("27") == _form("47.50")
-    assert len({*map(_form, ("27", "27 mg", "bottle", "2026-03-02"))}) == 4
+    assert form("27") == form("47.50")
+    assert len({form("27"), form("27 mg"), form("bottle"), form("2026-03-02")}) == 4
 
 
 def test_a_word_of_two_names_is_the_name_of_neither():

@@ -33,7 +33,7 @@ BEFORE, BEHIND = 3, 2
 _BREAK = re.compile(r"[,.;?!()\n]")
 
 
-def _form(fact: str) -> str:
+def form(fact: str) -> str:
     """The kind of a fact: a date, a time, a number with its unit, or words."""
     found = tokens(fact)
     kinds = [token.kind for token in found]
@@ -59,7 +59,7 @@ def exchanged_roles(
     for text in dict.fromkeys([*said, "\n".join(said)]):
         roles = _roles(text, known)
         for one, other in combinations(roles, 2):
-            if _form(one) == _form(other) and any(
+            if form(one) == form(other) and any(
                 _crossed(reference, roles, one, other) for reference in right
             ):
                 yield one, other
@@ -121,7 +121,6 @@ def _beside(words: Sequence[str], indices: range, taken: set[int], most: int) ->
 
 _DEEPEST = 20
 """The most levels of a result that are read."""
-
 _PROPER = re.compile(r"#?\b(?:[A-Z]\w|\d\w{3})[\w-]*")
 _DAY = re.compile(r"\d{4}(-\d\d-\d\d)(?![^T ])")
 _NOTHING: Mapping[str, set[str]] = {}

@@ -158,8 +158,10 @@ def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any
     return fact.forms
 
 
-def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
-    """Numbers of gold's words that have another unit or currency here, which nothing gave."""
+def wrong_units(
+    spoken: Spoken, gold: Sequence[str], given: Material, facts: Sequence[Fact]
+) -> Iterator[ReplyFinding]:
+    """Numbers of gold's words in another unit that nothing gave, and ``facts`` in hundredths."""
     right = Spoken("\n".join(gold)).values
     for value in spoken.values:
         group = _group(value.unit)
@@ -176,6 +178,7 @@ def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterato
             yield ReplyFinding(
                 MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
             )
+    yield from _hundredfold(spoken, facts)
 
 
 def unknown_currency(spoken: Spoken, given: Callable[[], Material]) -> Iterator[ReplyFinding]:
@@ -190,7 +193,7 @@ def unknown_currency(spoken: Spoken, given: Callable[[], Material]) -> Iterator[
         yield ReplyFinding(MISPLACED, around, f"amounts are in {', '.join(sorted(known))}")
 
 
-def hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
+def _hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
     """Amounts in hundredths of a currency that are told as amounts of the currency."""
     for fact in facts:
         forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}

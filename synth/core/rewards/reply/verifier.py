@@ -26,7 +26,6 @@ from synth.core.rewards.reply.facts import (
     MISSING,
     Spoken,
     exchanged,
-    hundredfold,
     missing,
     not_closed,
     rivals,
@@ -292,8 +291,7 @@ class Judgement:
         ends = set(self.closing if made_calls([self.evidence]) else ()).intersection(self.standing)
         whole = Spoken("\n".join(sorted(ends)))
         yield from rivals(whole, [*gold.said[-1:], *beside], self.given, reports=True)
-        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
-        yield from hundredfold(self.spoken, gold.must)
+        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
         yield from not_closed(self.spoken, [*gold.must, *listed], self._results, self.given)
