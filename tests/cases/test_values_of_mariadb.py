@@ -4,15 +4,10 @@ spiceai#4660, dimitri/pgloader#252 and #1098, lanyrd/mysql-postgresql-converter#
 
 from __future__ import annotations
 
-import pytest
-
 from envs.environments.database import DatabaseExecutableEnvironment
 from envs.tools.sql.tool_set import sql_tools
 from envs.tools.toolbox import Toolbox
-from envs.types import Pins, ToolCall, ToolResult
-from synth.core.rewards.reply.facts import beside_another_row
-from synth.core.types.reply import Fact
-from synth.evidence import CallRecord
+from envs.types import Pins, ToolCall
 from tests.servers import template_of
 
 LARGEST = 18446744073709551615
@@ -50,13 +45,3 @@ def test_an_agent_reads_and_changes_them() -> None:
         taken = "INSERT INTO orders (order_id, code, net) VALUES (3, 'ab-2', 1)"
         refused = world.call(ToolCall.of("run_mutation_query", {"sql": taken})).result
         assert refused.category == "unique_violation"
-
-
-SETS = [{"opts": "gift,insured", "gross": "11.90"}, {"opts": "", "gross": "24.40"}]
-
-
-@pytest.mark.parametrize(("said", "wrong"), [("gross 11.90", 0), ("gift,insured: 24.40", 1)])
-def test_an_empty_text_is_no_name(said: str, wrong: int) -> None:
-    facts = [Fact("gross", ["11.90"]), Fact("gross", ["24.40"])]
-    listed = CallRecord("list", {}, True, None, True, (), ToolResult(SETS))
-    assert len([*beside_another_row([said], facts, [listed])]) == wrong

@@ -371,16 +371,21 @@ class ActClaims:
     @cached_property
     def _called(self) -> frozenset[str]:
         """The stems in the names of the tools that did something, and the verbs of all others."""
-        done = [part for call in self.calls for part in call.name.lower().split("_")]
-        verbs = [call.name.lower().split("_")[0] for call in self.every if call.ok]
+        done = (part for call in self.calls for part in call.name.lower().split("_"))
+        return self._acts_called.union(map(base_form, done))
+
+    @cached_property
+    def _acts_called(self) -> frozenset[str]:
+        """The verbs of the tools that succeeded: the first words of names and descriptions."""
+        names = (call.name.lower().partition("_")[0] for call in self.every if call.ok)
         described = (self.describes.get(call.name, "") for call in self.calls)
-        return frozenset(map(base_form, [*done, *verbs, *described]))
+        return frozenset(map(base_form, [*names, *described]))
 
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
         act = claim.verb
         kin = _VERBS.get(act, frozenset({act}))
-        if kin & (self.made.told | self._called | self._golds_stems):
+        if kin & (self.made.told | self._acts_called | self._golds_stems):
             return self._another_thing(claim, sentence)
         if self._is_older(claim, kin):
             return ""

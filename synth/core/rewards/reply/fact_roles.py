@@ -1,4 +1,5 @@
-"""Facts in each other's place: "a fee of 37 and a refund of 3" where it is the other way round.
+"""Facts in each other's place: "a fee of 37 and a refund of 3" where it is the other way round,
+"reservation M20IZO on 27 May" where that is another one's day.
 
 The words before a fact are its role. Gold's own words show the roles of the facts that a proposal
 has to restate; a text in which two of them have each other's roles says what is not so.
@@ -7,11 +8,21 @@ has to restate; a text in which two of them have each other's roles says what is
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations
+from typing import Any, cast
 
+from synth.core.foundation.json_leaves import named_values
+from synth.core.language.values import values_in
 from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
 from synth.core.language.wording import words as listed
+from synth.core.rewards.reply.facts import MISPLACED
+from synth.core.rewards.reply.identifiers import is_id
+from synth.core.rewards.reply.sentences import ReplyFinding, sentences
+from synth.evidence import CallRecord
 
 _SMALL = listed(
     "the a an is was are will would be at my your her his their our it its this that as and or i"
@@ -106,3 +117,110 @@ def _beside(words: Sequence[str], indices: range, taken: set[int], most: int) ->
         if words[index] not in _SMALL:
             out.add(stem(words[index]))
     return out
+
+
+_DEEPEST = 20
+"""The most levels of a result that are read."""
+_PROPER = re.compile(r"#?\b(?:[A-Z]\w|\d\w{3})[\w-]*")
+_DAY = re.compile(r"\d{4}(-\d\d-\d\d)(?![^T ])")
+_NOTHING: Mapping[str, set[str]] = {}
+_Object = Mapping[str, Any]
+_Row = tuple[_Object, set[str]]
+
+
+@dataclass(frozen=True)
+class SeenObjects:
+    """The objects in the calls, results and changes of a rollout.
+
+    A statement is about one that holds all of its values but one. It is false if the object has
+    others in the field of the last one, and no object holds them all.
+    """
+
+    calls: Sequence[CallRecord]
+
+    @cached_property
+    def _seen(self) -> Sequence[_Object]:
+        """One object for each call that succeeded."""
+        return [
+            {"": (call.arguments, call.result.payload(), [one.to_json() for one in call.changes])}
+            for call in self.calls
+            if call.result is not None and call.ok
+        ]
+
+    def contradictions(
+        self, replies: Sequence[str], rules: str, free: Sequence[str]
+    ) -> Iterator[ReplyFinding]:
+        """Statements with a value that their object lacks. A value in ``free`` texts may be
+        anybody's; one in the ``rules``, such as today, tells no object.
+        """
+        for reply in replies:
+            plain = [one.raw for one in sentences(reply) if one.plain]
+            for statement in dict.fromkeys(["\n".join(plain), *plain]):
+                said = _said(statement)
+                said = (said & self._fields.keys()) - _said(rules) if len(said) > 1 else said
+                for value, other in dict(self._odd(said)).items() if len(said) > 1 else ():
+                    if not any(value in {*_said(one), *texts(tokens(one))} for one in free):
+                        why = f"{value!r}: it is {other!r}"
+                        yield ReplyFinding(MISPLACED, statement[:200], why)
+
+    def _odd(self, said: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """The one value that some object lacks, with another that it has in that field."""
+        shared = [(one, said - held) for one, held in self._objects]
+        fewest = min((len(lacking) for _, lacking in shared), default=0)
+        for one, lacking in shared if fewest == 1 else ():
+            fields, value = _by_field(one) if len(lacking) == 1 else _NOTHING, min(lacking)
+            for field in sorted(self._fields[value] & fields.keys()):
+                if others := fields[field] - said:
+                    yield value, min(others)
+
+    @cached_property
+    def _objects(self) -> Sequence[_Row]:
+        """The objects with the values that they hold at any depth."""
+        out: list[_Row] = []
+
+        def held(value: Any, depth: int) -> set[str]:
+            if isinstance(value, Mapping):
+                one = cast("_Object", value)
+                out.append((one, inner := held([*one.values()], depth + 1)))
+                return inner
+            if isinstance(value, (list, tuple)) and depth < _DEEPEST:
+                items = cast("Sequence[Any]", value)
+                return set[str]().union(*(held(item, depth + 1) for item in items))
+            return _values(cast("object", value))
+
+        held(self._seen, 0)
+        return out
+
+    @cached_property
+    def _fields(self) -> Mapping[str, set[str]]:
+        """The fields in which a value stands."""
+        out = defaultdict[str, set[str]](set)
+        for one in self._seen:
+            for field, values in _by_field(one).items():
+                for value in values:
+                    out[value].add(field)
+        return out
+
+
+@lru_cache(maxsize=512)
+def _said(text: str) -> frozenset[str]:
+    """The days of a text without their years, and its words that may be ids or names."""
+    days = (value for value in values_in(text) if value.kind == "date")
+    read = {part[-6:] for value in days for reading in value.readings for part in reading}
+    return frozenset(read.union(word.lower().lstrip("#") for word in _PROPER.findall(text)))
+
+
+def _by_field(one: _Object) -> Mapping[str, set[str]]:
+    """The values of an object at any depth, by field."""
+    out = defaultdict[str, set[str]](set)
+    for field, value in named_values(one):
+        out[field] |= _values(value)
+    return out
+
+
+def _values(value: object) -> set[str]:
+    """A day, id or name as words state it; nothing for other values."""
+    if not isinstance(value, str) or (value.islower() and not is_id(value)):
+        return set()
+    day = _DAY.match(value)
+    return {day[1] if day else value.lower().lstrip("#")} - {""}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -22,10 +22,8 @@ from synth.core.language.values import (
 )
 from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
 from synth.core.rewards.reply.given import Material, squeeze
-from synth.core.rewards.reply.identifiers import is_id
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, base_form
 from synth.core.types.reply import Fact
-from synth.evidence import CallRecord
 
 MISSING = "output not said"
 MISPLACED = "value in the wrong place"
@@ -37,13 +35,7 @@ _DAY = re.compile(
     r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$"
 )
 _NUMBER = re.compile(r"[-$€£]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-$€£]?\d{1,15}(?:\.\d+)?")
-_CENTS = re.compile(r"\d{1,9}\.\d\d?")
 _ITEM = re.compile(r"\n|;|,|\band\b|\bor\b|\||\u2022")
-_CURRENCY = re.compile(
-    r"([$\u20ac\u00a3])(?=\s?\d)|(?<![a-z])(usd|dollar|eur|euro|gbp|pound)(?:s?\b|_)"
-)
-_NAME = re.compile(r"(?=.*[^\W\d_])(?!\d{4}-\d\d).{4,}")
-"""A text that may name a row."""
 
 
 @dataclass(frozen=True)
@@ -166,8 +158,10 @@ def _forms(fact: Fact, own: Mapping[tuple[str, str], list[Any]]) -> Sequence[Any
     return fact.forms
 
 
-def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterator[ReplyFinding]:
-    """Numbers of gold's words that have another unit or currency here, which nothing gave."""
+def wrong_units(
+    spoken: Spoken, gold: Sequence[str], given: Material, facts: Sequence[Fact]
+) -> Iterator[ReplyFinding]:
+    """Numbers of gold's words in another unit that nothing gave, and ``facts`` in hundredths."""
     right = Spoken("\n".join(gold)).values
     for value in spoken.values:
         group = _group(value.unit)
@@ -184,24 +178,22 @@ def wrong_units(spoken: Spoken, gold: Sequence[str], given: Material) -> Iterato
             yield ReplyFinding(
                 MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
             )
+    yield from _hundredfold(spoken, facts)
 
 
-def unknown_currency(spoken: Spoken, given: Material) -> Iterator[ReplyFinding]:
+def unknown_currency(spoken: Spoken, given: Callable[[], Material]) -> Iterator[ReplyFinding]:
     """Amounts in another currency than all that was ``given``, or than others in the same words."""
     signs = dict[str, StatedValue]()
     for value in spoken.values:
         if value.unit in MONEY.values():
             signs.setdefault(value.unit, value)
-    known = {
-        MONEY[found[1] or found[2]] for found in _CURRENCY.finditer(given.text if signs else "")
-    }
-    known = known or {*list(signs)[:1]}
+    known = (given().currencies if signs else None) or {*list(signs)[:1]}
     for sign in sorted(signs.keys() - known):
         around = _around(spoken.text, signs[sign])
         yield ReplyFinding(MISPLACED, around, f"amounts are in {', '.join(sorted(known))}")
 
 
-def hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
+def _hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding]:
     """Amounts in hundredths of a currency that are told as amounts of the currency."""
     for fact in facts:
         forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}
@@ -386,134 +378,3 @@ def _is_name(column: str, value: object) -> bool:
     """True for a cell that says which thing a row is about."""
     key = column == "id" or column.endswith("_id")
     return isinstance(value, str) or (key and isinstance(value, int))
-
-
-def beside_another_row(
-    said: Sequence[str], facts: Sequence[Fact], calls: Sequence[CallRecord]
-) -> Iterator[ReplyFinding]:
-    """Clauses that give a thing of a result's rows the value of another: "50 to your card" where
-    63 went to the card, and 50 to the gift card.
-
-    Values are days, ids, amounts, and the numbers that are due. A value that the rollout itself
-    gave to the thing by its calls is free.
-    """
-    due = _due(facts)
-    stated = [*_clauses(said, due)]
-    if not stated:
-        return
-    made = [(call.arguments, [change.to_json() for change in call.changes]) for call in calls]
-    moved = [{*map(_cell, one.values())} for one in Material((), made).objects]
-    results = [call.result.payload() for call in calls if call.result is not None]
-    found = dict[ReplyFinding, None]()
-    for rows in map(_AlikeRows, _rows(results)):
-        for clause, value in (
-            (one, item)
-            for one, values in stated
-            for item in sorted(rows.known.intersection(values))
-        ):
-            with_it = set[str]().union(*(one for one in moved if value in one))
-            for name, owner in rows.others(clause, value, with_it, any_name=value in due):
-                why = f"that belongs to {owner!r}, not to {name!r}"
-                found[ReplyFinding(MISPLACED, clause.text.strip()[:200], why)] = None
-    yield from found
-
-
-def _due(facts: Sequence[Fact]) -> set[str]:
-    """The numbers of facts, but for single digits."""
-    forms = {str(form) for fact in facts for form in fact.forms}
-    due = {_cell(form) for form in forms if _CENTS.fullmatch(form) or form.isdigit()}
-    return {one for one in due if len(one) > 1}
-
-
-def _clauses(said: Sequence[str], due: set[str]) -> Iterator[tuple[Spoken, Sequence[str]]]:
-    """The clauses with the due numbers that they state, and sentences with their other values."""
-    for text in said:
-        for part in map(Spoken, _CLAUSE.split(text) if due else ()):
-            yield part, sorted(filter(part.holds, due))
-        for part in map(Spoken, text.split(";")):
-            yield part, sorted(_stated(part))
-
-
-def _stated(clause: Spoken) -> set[str]:
-    """The ids, days and amounts of a clause."""
-    out = {word for word in re.findall(r"[\w-]+", fold(clause.text)) if is_id(word)}
-    for value in clause.values:
-        if value.kind == "date" or value.unit in MEASURES or "." in value.text:
-            out.update(part for reading in value.readings for part in reading)
-    return out
-
-
-def _cell(value: object) -> str:
-    """A cell as a clause states it; empty for a text that is no single value."""
-    if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        return plain_number(value)
-    text = value if isinstance(value, str) else ""
-    if day := _DAY.match(text):
-        return day[1]
-    return plain_number(Decimal(text)) if _CENTS.fullmatch(text) else text.lower().lstrip("#")
-
-
-class _AlikeRows:
-    """Rows with the same fields. ``cells`` are their cells as words state them."""
-
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self.rows = rows
-        self.cells = [{name: _cell(value) for name, value in row.items()} for row in rows]
-        self.known = {cell for row in self.cells for cell in row.values()}
-
-    @cached_property
-    def names(self) -> Mapping[str, set[str]]:
-        """The texts that name a row, by column; numbers and days name nothing."""
-        return {
-            name: {row[name] for row in self.cells if _NAME.match(row[name])}
-            for name in self.cells[0]
-        }
-
-    @cached_property
-    def _proper(self) -> set[str]:
-        """Names and ids; "blue" and "pending" are words of any sentence."""
-        raw = (cell for row in self.rows for cell in row.values() if isinstance(cell, str))
-        return {_cell(cell) for cell in raw if not cell.islower() or is_id(cell)}
-
-    def others(
-        self, clause: Spoken, value: str, moved: Collection[str], *, any_name: bool
-    ) -> Iterator[tuple[str, str]]:
-        """The name of the one row in a clause, where others have the value that it states, with the
-        name of one of those. The calls have ``moved`` the value to what stands beside it.
-        """
-        owners = [row for row in self.cells if value in row.values()]
-        columns = {name for row in owners for name, cell in row.items() if cell == value}
-        for column in self.names.keys() - columns:
-            names = self.names[column] if any_name else self.names[column] & self._proper
-            named = _named(clause.text, names)
-            theirs = {row[column] for row in owners}
-            if len(named) == 1 and not named & {*moved, *theirs}:
-                own = [row for row in self.rows if _cell(row[column]) in named]
-                if not any(_has(row, value, clause, columns) for row in own):
-                    yield min(named), max(theirs)
-
-
-def _has(row: Mapping[str, Any], value: str, clause: Spoken, columns: Collection[str]) -> bool:
-    """True if a row has a value, or a clause states the row's own in its place."""
-    return value in str(row).lower() or any(clause.holds(row[name]) for name in columns)
-
-
-def _rows(results: Sequence[Any]) -> Iterator[Sequence[Mapping[str, Any]]]:
-    """The different objects in results that have the same fields, where there are several."""
-    alike = dict[tuple[str, ...], list[Mapping[str, Any]]]()
-    for row in Material((), results).objects:
-        same = alike.setdefault(tuple(row), [])
-        if row not in same:
-            same.append(row)
-    yield from (rows for rows in alike.values() if len(rows) > 1)
-
-
-def _named(text: str, names: Collection[str]) -> set[str]:
-    """The names in a text, none of them a part of a longer one."""
-    found, rest = set[str](), fold(text)
-    for name in sorted(names, key=len, reverse=True):
-        plain = fold(name).replace("_", " ")
-        edged = re.compile(rf"(?<!\w){re.escape(plain)}(?!\w)")
-        if plain in rest and edged.search(rest):
-            found, rest = found | {name}, edged.sub(" ", rest)
-    return found

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves, named_values
 from synth.core.language.values import StatedValue, plain_number, values_in
-from synth.core.language.wording import fold, stem, stems
+from synth.core.language.wording import MONEY, fold, stem, stems
 from synth.core.types.reply import GoldReply
 from synth.evidence import CallRecord, Evidence
 from synth.task import GoldEnd
@@ -23,6 +23,9 @@ NEAR = 12
 """Numbers up to this one need no source."""
 
 _NO_AMOUNT = re.compile(r"(?:id|_at|_on|date|dob)$")
+_CURRENCY = re.compile(
+    r"([$\u20ac\u00a3])(?=\s?\d)|(?<![a-z])(usd|dollar|eur|euro|gbp|pound)(?:s?\b|_)"
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -62,6 +65,10 @@ class _Paragraph:
     def days(self) -> frozenset[str]:
         return frozenset(_parts(self.text, "date"))
 
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        return _currencies(self.folded)
+
 
 _paragraph = lru_cache(maxsize=1024)(_Paragraph)
 
@@ -72,6 +79,10 @@ def _parts(text: str, kind: str) -> Iterator[str]:
         for value in values_in(text):
             if value.kind == kind:
                 yield from (part for reading in value.readings for part in reading)
+
+
+def _currencies(text: str) -> frozenset[str]:
+    return frozenset(MONEY[found[1] or found[2]] for found in _CURRENCY.finditer(text))
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -185,6 +196,12 @@ class Material:
             and not (isinstance(leaf, str) and not leaf[:1].isdigit())
         )
         return frozenset[Decimal]().union(*leaves_)
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The signs of the currencies of its amounts, and of those that it names."""
+        own = _currencies(self._written)
+        return own.union(*(one.currencies for one in self._paragraphs))
 
     def lacks(self, value: StatedValue) -> bool:
         """Tell whether a number is not there, nor its digits; short digits would stand alone."""

@@ -31,7 +31,8 @@ _TOKEN = re.compile(r"(?<![\w@./:$€£-])#?(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za
 _NAMED = re.compile(
     r"(?i:\b(?:code|number|reference|ticket|case|tracking|confirmation|order|reservation|booking"
     r"|invoice|id)"
-    r"(?: (?:code|number|no\.?|id|is))*\s*(?::|#|is)?\s*[\"'*`]*)([A-Z0-9][A-Z0-9-]{4,}|#?\d{4,})\b"
+    r"(?: (?:code|number|no\.?|id|is))*\s*(?::|#|is)?\s*[\"'*`]*|\bending (?:in|with) )"
+    r"([A-Z0-9][A-Z0-9-]{4,}|#?\d{4,})\b"
 )
 _MEASURED = re.compile(
     r"\d+(?:st|nd|rd|th|[a-z]{1,4})|\d+(?:-\d+)+|\d{1,4}-[a-z]+(?:-[a-z]+)*", re.IGNORECASE

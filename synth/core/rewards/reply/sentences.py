@@ -105,7 +105,8 @@ class AgentSentence:
 
 def visible(text: str) -> str:
     """A text without a model's reasoning and without calls that it wrote into the text."""
-    return _CALL.sub(" ", _HIDDEN.sub(" ", text))
+    marked = "<" in text or "{" in text
+    return _CALL.sub(" ", _HIDDEN.sub(" ", text)) if marked else text
 
 
 @lru_cache(maxsize=256)

@@ -20,14 +20,12 @@ from synth.core.language.values import MEASURES, values_in
 from synth.core.language.wording import fold, stem, stems
 from synth.core.personal import Person
 from synth.core.rewards.reply.acts import ActClaims
-from synth.core.rewards.reply.fact_roles import exchanged_roles
+from synth.core.rewards.reply.fact_roles import SeenObjects, exchanged_roles
 from synth.core.rewards.reply.facts import (
     MISPLACED,
     MISSING,
     Spoken,
-    beside_another_row,
     exchanged,
-    hundredfold,
     missing,
     not_closed,
     rivals,
@@ -93,7 +91,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-30.2"
+RULES = "2026-11-30.3"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -181,8 +179,9 @@ class Judgement:
         self.gold: GoldReply = gold_reply(evidence.task.end)
         self.requests = evidence.so_far
         self.earlier = [gold_reply(one.task.end) for one in self.requests[:-1]]
-        quoted = [text for one in self.requests for text in _user_texts(one)]
-        own = [(words, own_words(visible(words.text), quoted)) for words in evidence.spoken]
+        self.quoted = [text for one in self.requests for text in _user_texts(one)]
+        said = [(words, visible(words.text)) for words in evidence.spoken]
+        self.own = own = [(words, own_words(text, self.quoted)) for words, text in said]
         self.texts = [text for _, text in own]
         # A proposal that the user has declined or corrected claims nothing any more.
         self.standing = [text for words, text in own if not _declined(words, evidence)]
@@ -209,10 +208,8 @@ class Judgement:
         if not {*self.standing} <= {*self.gold.said}:
             yield from self._places()
         yield from self._other_states()
-        said = [one.raw for one in self.sentences if one.raw not in self.by_gold]
-        facts = [*self.gold.must, *self.gold.facts]
-        yield from beside_another_row(said, facts, self.evidence.calls)
-        yield from unknown_currency(self.spoken, self.given)
+        yield from self._contradictions()
+        yield from unknown_currency(self.spoken, lambda: self.given)
         yield from self._acts()
         for sentence in self.sentences:
             if sentence.raw not in self.by_gold:
@@ -294,8 +291,7 @@ class Judgement:
         ends = set(self.closing if made_calls([self.evidence]) else ()).intersection(self.standing)
         whole = Spoken("\n".join(sorted(ends)))
         yield from rivals(whole, [*gold.said[-1:], *beside], self.given, reports=True)
-        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given)
-        yield from hundredfold(self.spoken, gold.must)
+        yield from wrong_units(self.spoken, [*gold.said, *beside], self.given, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
         yield from not_closed(self.spoken, [*gold.must, *listed], self._results, self.given)
@@ -304,6 +300,15 @@ class Judgement:
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
         for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
             yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+
+    def _contradictions(self) -> Iterator[ReplyFinding]:
+        """Values of other objects, after the last write or else after the last call."""
+        calls = self.evidence.calls
+        last = 0 if made_calls([self.evidence]) else len(calls)
+        own = [text for words, text in self.own if words.after >= last]
+        said = [text for text in own if text in self.closing and text not in self.golds]
+        seen = SeenObjects([call for one in self.requests for call in one.calls])
+        yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""

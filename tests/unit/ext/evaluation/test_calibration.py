@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,15 @@ def test_each_check_is_counted_with_its_false_alarms(tmp_path: Path):
     assert (rows[ANY]["false_alarms"], rows[ANY]["successful"]) == (1, 2)
     low, high = rows[ANY]["interval"]
     assert 0 < low < 0.5 < high < 1
+
+
+def test_one_fact_of_an_honest_reply_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    transcripts = written(tmp_path, ROLLOUTS[:1])
+    assert main([str(transcripts), "--lies"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"honest replies +0 of 1 ", printed)
+    assert re.search(r"id, new +1 of 1 ", printed)
+    assert re.search(r"last amount, new +1 of 1 ", printed)
 
 
 def test_a_readers_label_makes_a_finding_right_and_a_missed_one_costs_recall(tmp_path: Path):
