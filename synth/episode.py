@@ -499,17 +499,17 @@ class Episode(Closing):
         return self._asked(self._environment.sandbox, self._template, sql)
 
     def _ask_turned(self, sql: str) -> QueryResult | ToolResult:
-        return self._ask_of(self._template, sql, unordered=True)
+        with self._template.open(self._other_pins, unordered=True) as sandbox:
+            return self._asked(sandbox, self._template, sql)
 
     def _ask_others(self) -> Iterator[Ask]:
         for template in self._template.siblings:
-            yield partial(self._ask_of, template)
+            with template.open(self._other_pins) as sandbox:
+                yield partial(self._asked, sandbox, template)
 
-    def _ask_of(
-        self, template: Template, sql: str, *, unordered: bool = False
-    ) -> QueryResult | ToolResult:
-        with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
-            return self._asked(sandbox, template, sql)
+    @property
+    def _other_pins(self) -> Pins:
+        return Pins(self.task.now, self.task.seed + 1)
 
     def _asked(self, sandbox: Sandbox, template: Template, sql: str) -> QueryResult | ToolResult:
         ask = resolve("envs.world.query:ask")
