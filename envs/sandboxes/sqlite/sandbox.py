@@ -14,6 +14,7 @@ import functools
 import itertools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -186,6 +187,10 @@ class SqliteTemplate(Template):
         if self._base is None:
             raise SandboxError("the template is closed")
         return SqliteSandbox(Pages(self._base), self._plan, pins, unordered=unordered)
+
+    def twin(self) -> SqliteTemplate | None:
+        """The same database, closed apart; None once this one is closed."""
+        return None if self._base is None else copy(self)
 
     def close(self) -> None:
         """Release the image; open sandboxes keep it for themselves."""

@@ -243,9 +243,7 @@ def _elsewhere(
     return _SuiteFinding(count, known_answer_possible=not telling)
 
 
-def _given(
-    sql: str, ask: Ask, due: RightAnswers, options: SqlOptions
-) -> QueryResult | ToolResult:
+def _given(sql: str, ask: Ask, due: RightAnswers, options: SqlOptions) -> QueryResult | ToolResult:
     """The answer of the submitted query, which may be the right one word for word."""
     return due.answer if sql == options.query else ask(sql)
 
