@@ -65,7 +65,7 @@ class World:
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
     environment_class: type[DatabaseExecutableEnvironment] = DatabaseExecutableEnvironment
     _open: WeakValueDictionary[tuple[str, int], SqliteTemplate] = field(
-        default_factory=WeakValueDictionary, init=False, repr=False, compare=False
+        default_factory=WeakValueDictionary[Any, Any], init=False, repr=False, compare=False
     )
 
     @property
