@@ -14,12 +14,15 @@ def digest(*values: Any, length: int = 16) -> str:
     """Hex digest (SHA-256, first ``length`` digits) of the canonical JSON of the values, in
     order.
     """
-    text = canonical(list(values))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return _sha256(values).hex()[:length]
 
 
 def derive_seed(*values: Any) -> int:
     """A seed of 63 bits that depends on the values only: fits int64 in Parquet and every random
     generator.
     """
-    return int(digest(*values), 16) >> 1
+    return int.from_bytes(_sha256(values)[:8], "big") >> 1
+
+
+def _sha256(values: tuple[Any, ...]) -> bytes:
+    return hashlib.sha256(canonical(values).encode("utf-8", "surrogatepass")).digest()
