@@ -160,6 +160,7 @@ class Episode(Closing):
             ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
         )
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
+        self._other_pins = Pins(task.now, task.seed + 1)
         self._environment = open_environment(
             task, world, template, limits, unordered=unordered, audit=audit
         )
@@ -506,10 +507,6 @@ class Episode(Closing):
         for template in self._template.siblings:
             with template.open(self._other_pins) as sandbox:
                 yield partial(self._asked, sandbox, template)
-
-    @property
-    def _other_pins(self) -> Pins:
-        return Pins(self.task.now, self.task.seed + 1)
 
     def _asked(self, sandbox: Sandbox, template: Template, sql: str) -> QueryResult | ToolResult:
         ask = resolve("envs.world.query:ask")

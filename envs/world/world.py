@@ -139,18 +139,14 @@ class World:
         if self.databases:
             template = self._file_template(engine, universe)
         else:
-            template = self._known(engine, universe) or self._build(engine, universe, place)
+            known = self._open.get((engine, universe))  # as another universe's further database
+            template = (known and known.twin()) or self._build(engine, universe, place)
             if isinstance(template, SqliteTemplate):
                 self._open[engine, universe] = template
         template.siblings = TestSuiteDatabases(
             partial(self._sibling, template, engine, universe, place)
         )
         return template
-
-    def _known(self, engine: str, universe: int) -> Template | None:
-        """The template of a universe that is open: universes are further databases of another."""
-        found = self._open.get((engine, universe))
-        return None if found is None else found.twin()
 
     def _build(
         self,

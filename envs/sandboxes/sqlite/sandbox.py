@@ -156,9 +156,7 @@ class SqliteTemplate(Template):
 
         ``loose_quotes`` allows a text in double quotes, also where the schema does not need it.
         """
-        if (
-            image[18:20] == b"\2\2"
-        ):  # write-ahead logging has no place in memory, and such an image does not open
+        if image[18:20] == b"\2\2":  # write-ahead logging, which does not open in memory
             image = image[:18] + b"\1\1" + image[20:]
         raw = memory()
         try:
@@ -244,9 +242,8 @@ class SqliteSandbox(Sandbox):
             try:
                 raw.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
                 raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, int(self._plan.loose_quotes))
-                raw.config(
-                    apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1
-                )  # or other parameters compile a statement anew
+                # Or other parameters compile a statement anew.
+                raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
                 if self._unordered:
                     raw.execute("PRAGMA reverse_unordered_selects = ON")
                 self._random.install(raw)

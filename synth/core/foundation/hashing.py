@@ -14,15 +14,12 @@ def digest(*values: Any, length: int = 16) -> str:
     """Hex digest (SHA-256, first ``length`` digits) of the canonical JSON of the values, in
     order.
     """
-    return _sha256(values).hex()[:length]
+    text = canonical(values).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()[:length]
 
 
 def derive_seed(*values: Any) -> int:
     """A seed of 63 bits that depends on the values only: fits int64 in Parquet and every random
     generator.
     """
-    return int.from_bytes(_sha256(values)[:8], "big") >> 1
-
-
-def _sha256(values: tuple[Any, ...]) -> bytes:
-    return hashlib.sha256(canonical(values).encode("utf-8", "surrogatepass")).digest()
+    return int(digest(*values), 16) >> 1
