@@ -160,6 +160,7 @@ class Episode(Closing):
             ANSWER_LIMITS.statement_timeout_ms if limits is None else limits.statement_timeout_ms
         )
         self._asking = ANSWER_LIMITS.tightened(Limits(True, timeout, None, None))
+        self._other_pins = Pins(task.now, task.seed + 1)
         self._environment = open_environment(
             task, world, template, limits, unordered=unordered, audit=audit
         )
@@ -499,17 +500,13 @@ class Episode(Closing):
         return self._asked(self._environment.sandbox, self._template, sql)
 
     def _ask_turned(self, sql: str) -> QueryResult | ToolResult:
-        return self._ask_of(self._template, sql, unordered=True)
+        with self._template.open(self._other_pins, unordered=True) as sandbox:
+            return self._asked(sandbox, self._template, sql)
 
     def _ask_others(self) -> Iterator[Ask]:
         for template in self._template.siblings:
-            yield partial(self._ask_of, template)
-
-    def _ask_of(
-        self, template: Template, sql: str, *, unordered: bool = False
-    ) -> QueryResult | ToolResult:
-        with template.open(Pins(self.task.now, self.task.seed + 1), unordered=unordered) as sandbox:
-            return self._asked(sandbox, template, sql)
+            with template.open(self._other_pins) as sandbox:
+                yield partial(self._asked, sandbox, template)
 
     def _asked(self, sandbox: Sandbox, template: Template, sql: str) -> QueryResult | ToolResult:
         ask = resolve("envs.world.query:ask")

@@ -88,7 +88,7 @@ class Databases:
     ``own`` is the end state. ``turned`` is the task's database as it was before the rollout, with
     other random numbers and, on engines that can, the rows of every query without ORDER BY in
     reverse. ``others()`` are further databases of the same schema, the same ones each time; the
-    next one is made when it is asked for.
+    next one is made when it is asked for, and ends the one before.
     """
 
     own: Ask

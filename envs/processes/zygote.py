@@ -60,17 +60,14 @@ def main(descriptor: int) -> None:
             ended[child] = _end(child)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    if hasattr(
-        os, "waitid"
-    ):  # macOS before Python 3.13 has it not: there they wait for the next call
+    if hasattr(os, "waitid"):  # not on macOS before Python 3.13: there they wait for the next call
         signal.signal(signal.SIGCHLD, reap)
     try:
         while True:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
             (pid, _) = receive(control)
-            signal.pthread_sigmask(
-                signal.SIG_BLOCK, [signal.SIGCHLD]
-            )  # whoever is ended here is waited for here
+            # Whoever is ended here is waited for here.
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
             if pid is None:
                 _fork(control, module, prepared, children)
             else:
@@ -103,10 +100,7 @@ def _end(pid: int) -> int:
     """Kill the child with all it has forked; returns the signal that ended it, 0 for none."""
     try:
         os.killpg(pid, signal.SIGKILL)  # not yet waited for, so the number is still its own
-    except (
-        ProcessLookupError,
-        PermissionError,
-    ):  # it has no group of its own yet, or is dead (macOS)
+    except (ProcessLookupError, PermissionError):  # it has no group yet, or is dead (macOS)
         os.kill(pid, signal.SIGKILL)
     return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(pid, 0)[1]) else 0
 
@@ -122,9 +116,7 @@ def _live(connection: socket.socket, module: ModuleType, prepared: Any, zygote: 
                 reply: Any = module.answer(prepared, question, descriptors)
             except BaseException as error:
                 reply = _as_it_travels(error)
-            if (
-                threading.active_count() > 1
-            ):  # somebody's thread would go on beside the next question
+            if threading.active_count() > 1:  # a thread would go on beside the next question
                 send(connection, (reply, True))
                 return
             send(connection, (reply, False))

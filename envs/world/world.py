@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from sqlalchemy.exc import DataError, IntegrityError, NotSupportedError, ProgrammingError
 
@@ -63,6 +64,9 @@ class World:
     whole_toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
     columns: Mapping[str, ColumnTraits] = field(default_factory=dict[str, ColumnTraits])
     environment_class: type[DatabaseExecutableEnvironment] = DatabaseExecutableEnvironment
+    _open: WeakValueDictionary[tuple[str, int], SqliteTemplate] = field(
+        default_factory=WeakValueDictionary[Any, Any], init=False, repr=False, compare=False
+    )
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -135,7 +139,10 @@ class World:
         if self.databases:
             template = self._file_template(engine, universe)
         else:
-            template = self._build(engine, universe, place)
+            known = self._open.get((engine, universe))  # as another universe's further database
+            template = (known and known.twin()) or self._build(engine, universe, place)
+            if isinstance(template, SqliteTemplate):
+                self._open[engine, universe] = template
         template.siblings = TestSuiteDatabases(
             partial(self._sibling, template, engine, universe, place)
         )

@@ -14,6 +14,7 @@ import functools
 import itertools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -155,9 +156,7 @@ class SqliteTemplate(Template):
 
         ``loose_quotes`` allows a text in double quotes, also where the schema does not need it.
         """
-        if (
-            image[18:20] == b"\2\2"
-        ):  # write-ahead logging has no place in memory, and such an image does not open
+        if image[18:20] == b"\2\2":  # write-ahead logging, which does not open in memory
             image = image[:18] + b"\1\1" + image[20:]
         raw = memory()
         try:
@@ -186,6 +185,10 @@ class SqliteTemplate(Template):
         if self._base is None:
             raise SandboxError("the template is closed")
         return SqliteSandbox(Pages(self._base), self._plan, pins, unordered=unordered)
+
+    def twin(self) -> SqliteTemplate | None:
+        """The same database, closed apart; None once this one is closed."""
+        return None if self._base is None else copy(self)
 
     def close(self) -> None:
         """Release the image; open sandboxes keep it for themselves."""
@@ -239,9 +242,8 @@ class SqliteSandbox(Sandbox):
             try:
                 raw.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
                 raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, int(self._plan.loose_quotes))
-                raw.config(
-                    apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1
-                )  # or other parameters compile a statement anew
+                # Or other parameters compile a statement anew.
+                raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
                 if self._unordered:
                     raw.execute("PRAGMA reverse_unordered_selects = ON")
                 self._random.install(raw)

@@ -28,7 +28,7 @@ from envs.types import Limits, Table, ToolCall, ToolOutcome, ToolResult
 STATEMENTS = 10
 """A call in another process is killed after the time of so many statements and a second."""
 
-TEMPLATES = 8
+TEMPLATES = 64
 """Templates that a process is told of; one that knows more is let go."""
 
 

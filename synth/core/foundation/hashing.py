@@ -14,8 +14,8 @@ def digest(*values: Any, length: int = 16) -> str:
     """Hex digest (SHA-256, first ``length`` digits) of the canonical JSON of the values, in
     order.
     """
-    text = canonical(list(values))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    text = canonical(values).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()[:length]
 
 
 def derive_seed(*values: Any) -> int:

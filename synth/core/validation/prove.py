@@ -211,7 +211,7 @@ async def _play_parts(
     readers = {tool.name for tool in world.tools if tool.read_only}
     parts, changed = list[Task](), False
     for part in task.parts:
-        alone = changed or part.role.then or part.rules.alternatives or validations_of(part)
+        alone = changed or part.role.then or part.rules.alternatives or _completing(part)
         called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
         changed = changed or not called <= readers
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)

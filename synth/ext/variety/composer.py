@@ -68,7 +68,7 @@ class _PartFacts:
     its user is asked, so that a later request about the same things may contradict it.
     """
 
-    setting: str
+    setting: tuple[object, ...]
     named: frozenset[str]
     calls: frozenset[str]
     given: Mapping[str, frozenset[str]]
@@ -140,9 +140,9 @@ class Composer:
         return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
 
     @cached_property
-    def _partners(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+    def _partners(self) -> Mapping[tuple[object, ...], Mapping[str, Sequence[int]]]:
         """Places of tasks by their setting and family."""
-        found: dict[str, dict[str, list[int]]] = {}
+        found: dict[tuple[object, ...], dict[str, list[int]]] = {}
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
@@ -152,7 +152,7 @@ class Composer:
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
                 if fruitless == FRUITLESS:
                     break
-        found.pop("", None)
+        found.pop((), None)
         return found
 
     def changed(self, **changes: Any) -> Composer:
@@ -290,12 +290,12 @@ class Composer:
                 place = self._partner(name, known if follows else partners[name], chance)
                 part = self._facts(name, place)
                 barred = taken if follows else taken | asked
-                apt = draw >= DRAWS // 2 or self._is_apt(name, place, notes=parts[0].is_note)
-                if not (apt and barred.isdisjoint(part.named)):
+                shown = part.only_asks and set[str]() < part.calls <= made
+                if shown or not barred.isdisjoint(part.named):
                     continue
-                if (part.only_asks and set[str]() < part.calls <= made) or (
-                    follows and part.contradicts(parts)
-                ):
+                if follows and part.contradicts(parts):
+                    continue
+                if draw < DRAWS // 2 and not self._is_apt(name, place, notes=parts[0].is_note):
                     continue
                 parts.append(part)
                 made |= part.calls
@@ -314,7 +314,7 @@ class Composer:
         """
         often = self.made[family, place] * self.capacities[family] > self.made[family]
         one = self._facts(family, place)
-        return not often and self.asked.find(one.shingles) is None and one.is_note == notes
+        return not often and one.is_note == notes and self.asked.find(one.shingles) is None
 
     @staticmethod
     def ends_of(task: Task) -> set[str]:

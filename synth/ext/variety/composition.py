@@ -9,6 +9,7 @@ playing gold.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -41,15 +42,16 @@ LEADS = (
 """Forms of a later request; one is drawn, of the last two for the last request only."""
 
 
-def setting(task: Task) -> str:
+def setting(task: Task) -> tuple[object, ...]:
     """What tasks must have in common to be asked in one conversation: rules, the person who is
     signed in, the day, the setup, and the form of answers. Empty for a task that no other can
     follow.
     """
     if any(isinstance(step, CallStep) and step.tool == SUBMIT_SQL for step in task.gold):
-        return ""  # a query is handed in once
-    rules = task.system.replace(clock_line(task.now), "")
-    return digest(rules, task.now[:10], task.form, task.universe, *task.extras.get(SETUP, ()))
+        return ()  # a query is handed in once
+    rules = sys.intern(task.system.replace(clock_line(task.now), ""))
+    form = canonical(task.form)
+    return rules, task.now[:10], form, task.universe, canonical(task.extras.get(SETUP, ()))
 
 
 def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | None]:

@@ -113,10 +113,10 @@ class Filters:
         question's own query keeps it to a split (:meth:`holds_query`).
         """
         ranges = all(range_.hold(task) for range_ in self.ranges.values())
-        calls = (step.to_json() for step in every_step(task.gold) if isinstance(step, CallStep))
-        names = dict.fromkeys((call["tool"], canonical(call["arguments"])) for call in calls)
+        calls = (step for step in every_step(task.gold) if isinstance(step, CallStep))
+        names = dict.fromkeys((call.tool, canonical(dict(call.arguments))) for call in calls)
         asks = not task.parts and task.gate("sql") is not None
-        return ranges and (asks or self._is_own("tools", [str(tool) for tool, _ in names]))
+        return ranges and (asks or self._is_own("tools", [tool for tool, _ in names]))
 
     def holds_query(self, task: Task) -> bool:
         """True if the query that answers a question is of the split that is planned, whatever the

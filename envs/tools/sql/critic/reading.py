@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from sqlglot import exp
@@ -58,6 +59,7 @@ class QueryReading:
     columns: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=256)
 def read_query(sql: str, dialect: str = "sqlite") -> QueryReading | None:
     """Read one SELECT; None for a text that is not a single query, or cannot be parsed."""
     return _reading(parse(sql, DIALECTS.get(dialect, dialect)), dialect)

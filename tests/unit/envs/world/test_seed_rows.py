@@ -81,6 +81,8 @@ class TestUniverses:
             world.template(universe=1) as one,
             world.template(universe=2) as two,
         ):
+            others = [next(iter(template.siblings)) for template in (zero, two)]
+            assert [other.tables is one.tables for other in others] == [True, True]  # built once
             assert table(zero, "SELECT name FROM makers") == [("Zed",)]
             assert [key for (key,) in table(one, "SELECT maker_id FROM makers")] == [10, 11, 12]
             assert [key for (key,) in table(two, "SELECT item_id FROM items")] == [20, 21, 22, 23]
