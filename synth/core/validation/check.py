@@ -25,6 +25,7 @@ from synth.core.agent.rollout_result import AgentLimits
 from synth.core.agent.state import RolloutIdentity
 from synth.core.foundation.hashing import derive_seed
 from synth.core.personal import people_of
+from synth.core.rewards.reply.acts import CHECK as FALSE_CLAIM
 from synth.core.tasks.families import FamilyTasks
 from synth.core.tasks.yaml.family import Family
 from synth.core.tasks.yaml.scope import nearest as suggestion
@@ -47,7 +48,7 @@ from synth.errors import ModelAuthError, ModelError, TaskError
 from synth.evidence import end_state_gone
 from synth.model import Model
 from synth.plugins import HONEST_AGENTS, TASK_TRANSFORMS
-from synth.rewards import Evidence, check_reward_families, world_rewards
+from synth.rewards import Evidence, check_reward_families, verifier_for, world_rewards
 from synth.source import TaskFamily
 from synth.task import Task
 from synth.transform import Block
@@ -244,7 +245,9 @@ class FamilyChecker:
         for case in proved.cases:
             report.add_gold_scores(case.scores)
         where = f"universe {proved.universe}: " if proved.universe else ""
-        report.notes += [where + note for note in proved.notes]
+        claims = [words for case in proved.cases if (words := _unbacked(case))]
+        notes = [fault(proved.cases[0].task, self.world, words, "gold") for words in claims[:1]]
+        report.notes += [f"{where}{note}" for note in (*proved.notes, *notes)]
         if proved.problems or not proved.cases:
             report.problems += [where + problem for problem in proved.problems]
             return report
@@ -469,3 +472,16 @@ def _talk_before(moves: Sequence[Move], first_write: int) -> set[str]:
         for kind, kind_turns in kinds.items()
         if kind_turns and all(turn in before for turn in kind_turns)
     }
+
+
+def _unbacked(case: Case) -> str:
+    """A note if gold changes no row and says what the gate ``reply`` would not let an agent say."""
+    task, end, gate = case.task, case.task.end, case.task.gate("reply")
+    if gate is None or end is None or end.changes or end.reply is None:
+        return ""
+    wordless = replace(task, end=replace(end, reply={**end.reply, "said": []}))
+    verifier = verifier_for(gate.name, task)
+    options = verifier.parse_options(gate.options)
+    verdict = verifier.verify(replace(case.evidence, task=wordless), options)
+    found = (one for one in verdict.detail.get("findings", ()) if one["check"] == FALSE_CLAIM)
+    return next((f"gold changes no row and says: {one['words']}" for one in found), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from synth.core.rewards.reply.fact_roles import exchanged_roles, form
-from synth.core.rewards.reply.facts import exchanged
+from synth.core.rewards.reply.facts import Spoken, exchanged, not_closed
 from synth.core.types.reply import Fact
 
 GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
@@ -83,3 +83,12 @@ def test_a_word_of_two_names_is_the_name_of_neither():
     ]
     assert not list(exchanged(["You have placed 4 orders for 81630 cents."], facts))
     assert list(exchanged(["The last one is 81630."], facts))
+
+
+def test_a_longer_due_list_is_not_extra_to_a_shorter_one():
+    due = [Fact("late", (["A-1", "A-2"],)), Fact("lost", (["A-1"],))]
+    results = [[{"number": one} for one in ("A-1", "A-2", "A-3")]]
+    said = Spoken("Late are A-1 and A-2. Lost is A-1.")
+    assert [*not_closed(said, due, results)] == []
+    (found,) = not_closed(Spoken("Lost are A-1 and A-3."), due[1:], results)
+    assert "A-3" in str(found)

@@ -90,7 +90,7 @@ def test_the_cause_is_reported_and_not_what_follows_from_it(tmp_path: Path):
 def test_a_part_that_does_nothing_in_some_tasks_is_a_note(tmp_path: Path):
     everyone = RENEW.replace(" WHERE NOT barred", "")
     report = check(tmp_path / "w", everyone, per_case=4)
-    (note,) = report.notes
+    note = report.notes[0]
     assert note.startswith(
         f"{tmp_path / 'w' / 'tasks.yaml'}:8: family renew_all: `save` loans is []"
     )
@@ -98,6 +98,12 @@ def test_a_part_that_does_nothing_in_some_tasks_is_a_note(tmp_path: Path):
     asked = "  - {if: $loans, do: [{say: Renewed.}], else: [{say: There was none.}]}\n"
     report = check(tmp_path / "x", everyone.replace("  - say: Renewed.\n", asked), per_case=4)
     assert (report.ok, report.notes) == (True, [])
+
+
+def test_gold_that_says_what_no_call_did_is_a_note(tmp_path: Path):
+    idle = "\n".join(line for line in RENEW.split("\n") if "loan: $loans" not in line)
+    report = check(tmp_path / "w", idle.replace("say: Renewed", "say: I renewed them, {name}"))
+    assert "gold changes no row and says: I renewed them, " in report.notes[-1]
 
 
 def test_a_commit_in_a_tool_is_named_with_file_and_line(tmp_path: Path):

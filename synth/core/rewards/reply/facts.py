@@ -308,22 +308,27 @@ def _plain(fact: Fact) -> bool:
 
 
 def not_closed(
-    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any], given: Material
+    spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]
 ) -> Iterator[ReplyFinding]:
-    """Items that a due list does not have: of the same kind by the results, or unheard of."""
-    for fact in facts:
-        for form in fact.forms:
-            if (
-                isinstance(form, (list, tuple))
-                and 0 < len(items := cast("Sequence[Any]", form)) <= MOST_ITEMS
-            ):
-                yield from _extra(spoken, fact, {str(item) for item in items}, results, given)
+    """Items beside those of a due list that are of the same kind by the results, and that no longer
+    due list has.
+    """
+    lists = [
+        (fact, {*map(str, cast("Sequence[Any]", form))})
+        for fact in facts
+        for form in fact.forms
+        if isinstance(form, (list, tuple))
+    ]
+    for fact, right in lists:
+        if 0 < len(right) <= MOST_ITEMS:
+            longer = set[str]().union(*(other for _, other in lists if right < other))
+            others = [one for one in _others(right, results) if one not in longer]
+            yield from _extra(spoken, fact, right, others)
 
 
 def _extra(
-    spoken: Spoken, fact: Fact, right: set[str], results: Sequence[Any], given: Material
+    spoken: Spoken, fact: Fact, right: set[str], others: Sequence[str]
 ) -> Iterator[ReplyFinding]:
-    others = _others(right, results)
     for line in re.split(r"\n|(?<=[.!?])\s+", spoken.text):
         parts = [Spoken(part) for part in _ITEM.split(line) if part.strip()]
         wrong = [part for part in parts if not any(map(part.holds, right))]

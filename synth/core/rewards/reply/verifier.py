@@ -294,7 +294,7 @@ class Judgement:
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
-        yield from not_closed(self.spoken, [*gold.must, *listed], self._results, self.given)
+        yield from not_closed(self.spoken, [*gold.must, *listed], self._results)
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
