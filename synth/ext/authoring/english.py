@@ -119,6 +119,20 @@ def is_written(form: str, word: str) -> bool:
     return bool(made) or form in _WORDS.UNIGRAMS
 
 
+def is_singular(one: str, many: str) -> bool:
+    """True for the singular of a plural, which is in use where that is: no ``tran`` of trans."""
+    return is_written(one, one) and (any(_shares(one)) or not any(_shares(many)))
+
+
+def is_mass(word: str, many: str) -> bool:
+    """True for a common noun that hardly has an article or a plural."""
+    total = _WORDS.UNIGRAMS.get(word, 0)
+    with_article = sum(_WORDS.BIGRAMS.get(f"{one} {word}", 0) for one in ("a", "an"))
+    rare = 0 < _WORDS.UNIGRAMS.get(many, 0) < 0.025 * total
+    common = total > _COMMON and not word.endswith("s")
+    return common and rare and with_article < 0.01 * total and kind_of(word) == "noun"
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name in small letters without anything between them, such as
     ``borrowernumber``; the name alone where it is a word or they are not all common words.

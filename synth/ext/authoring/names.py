@@ -94,7 +94,7 @@ def shortened(name: str, most: int) -> str:
 def labels(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """An identifier for each column of a table, no two of them the same parameter."""
     out, taken = dict[str, str](), set[str]()
-    for column, bare in _bare_columns(columns, links).items():
+    for column, bare in bare_columns(columns, links).items():
         label, number = snake(bare), 2
         while parameter(label) in taken:
             label, number = f"{snake(column)}_{number}", number + 1
@@ -108,8 +108,7 @@ _WITH_PLURAL = {
     "{}_file": "media",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
-    "{}_record": "software info information data feedback traffic weather research maintenance"
-    " history",
+    "{}_record": "info information traffic research maintenance history",
 }
 _UNCOUNTABLE = {
     word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
@@ -156,6 +155,7 @@ def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     bare = re.sub("creation$", "created", bare)
+    bare = re.sub("^time_?stamp$", "recorded", bare)
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
@@ -191,17 +191,36 @@ def _numbers(word: str) -> tuple[str, str]:
     """
     if not word.isascii() or not word.isalpha():
         return word, word
-    if word in _UNCOUNTABLE:
-        return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
-    is_written = resolve("synth.ext.authoring.english:is_written")
+    if one := _UNCOUNTABLE.get(word) or (is_mass(word) and f"{word}_record"):
+        return one, f"{one}s"
     singular = _english().singular_noun(word)
-    plural = singular and not word.endswith(("ss", "alias")) and is_written(singular, singular)
-    if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
-        plural = not resolve("synth.ext.authoring.english:is_rare")(singular, beside=word)
-    if plural:
+    is_singular = resolve("synth.ext.authoring.english:is_singular")
+    if singular and not word.endswith(("ss", "alias")) and is_singular(singular, word):
         return str(singular), word
-    many = str(_english().plural_noun(word))
+    is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
     return word, many if is_written(many, word) else f"{word}_records"
+
+
+def _plural(word: str) -> str:
+    return str(_english().plural_noun(word))
+
+
+@cache
+def is_mass(word: str) -> bool:
+    """True for a noun that people hardly use with an article or in the plural.
+
+    >>> [is_mass(one) for one in ("logging", "weather", "booking", "status", "interwiki")]
+    [True, True, False, False, False]
+    """
+    return bool(resolve("synth.ext.authoring.english:is_mass")(word, _plural(word)))
+
+
+@cache
+def is_countable(words: str) -> bool:
+    """True for words that end with a noun of which there are several: a calendar."""
+    last = words.rpartition(" ")[2]
+    is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
+    return is_noun and not is_mass(last)
 
 
 @cache
@@ -302,7 +321,7 @@ def said(
 'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
-    bare, out = _bare_columns(columns, links), dict[str, str]()
+    bare, out = bare_columns(columns, links), dict[str, str]()
     for name, comment in zip(columns, comments, strict=True):
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
@@ -347,11 +366,11 @@ def _number_of(words: Sequence[str]) -> list[str]:
     return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
-def _bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
+def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """The spelled name of each column without the first word that all at least three columns share
     which are no ``links`` to other tables.
 
-    >>> _bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
+    >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
     names = {column: spelled(column) for column in columns}

@@ -319,7 +319,7 @@ _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
     r"|alembic_version|django_(?:admin_log|content_type|migrations|session|site)"
     r"|auth_(?:\w+_)?permissions?|delayed_jobs?|failed_jobs|job_batches"
-    r"|migrations?|sessions?|cache(?:_\w+)?|oauth\w*|flyway_\w+"
+    r"|migrations?|sessions?|cache(?:_\w+)?|\w+_cache|oauth\w*|flyway_\w+"
     r"|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+|update_?log)$"
 )
 
@@ -472,8 +472,13 @@ def _handle(table: TableShape) -> tuple[str, ...]:
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
     for column in sorted(fitting, key=lambda one: order.index(one.label)):
         return (column.name,)
-    unique = [column for column in table.of_role("text") if column.unique]
-    return (unique[0].name,) if unique and _sayable(unique[0], table.rows) else ()
+    telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
+    texts = [
+        column
+        for column in table.of_role("text", "category")
+        if (column.unique and column.role == "text") or telling == [column]
+    ]
+    return (texts[0].name,) if texts and _sayable(texts[0], table.rows) else ()
 
 
 def _sayable(column: ColumnShape, rows: int) -> bool:

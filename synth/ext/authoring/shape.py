@@ -11,9 +11,11 @@ from envs.plugins import resolve
 from synth.ext.authoring.names import (
     OF_ITSELF,
     Noun,
+    a,
     be,
     date_verb,
     date_words,
+    is_countable,
     is_sayable,
     noun_of,
     parameter,
@@ -59,6 +61,9 @@ _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
     **dict.fromkeys(("price", "cost", "fare"), ("more expensive", "most expensive")),
     "size": ("larger", "largest"),
+    "width": ("wider", "widest"),
+    "height": ("taller", "tallest"),
+    "weight": ("heavier", "heaviest"),
 }
 """Words for more and most of what a column holds."""
 
@@ -148,9 +153,16 @@ class ColumnShape:
     @property
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
-        numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
-        plain = not numbers and self.kind not in {"boolean", "other"}
+        number = self.kind in {"integer", "number"}
+        plain = not (number and self.role in {"moment", "category", "status"})
+        plain = plain and self.kind not in {"boolean", "other"}
         return plain and is_sayable(self.words)
+
+    @property
+    def sign(self) -> str:
+        """What rows with this flag are marked as: ``urgent``, ``a calendar``."""
+        plain = self.mark in {"default", "public"} or not is_countable(self.mark)
+        return self.mark if plain else a(self.mark)
 
     @property
     def words(self) -> str:
@@ -172,7 +184,8 @@ class ColumnShape:
 
     def shown(self, name: str) -> str:
         """The place of a value in a sentence, by the name of its slot or of what saved it."""
-        return f"{{{name}.hundredths}}" if self.in_cents else f"{{{name}}}"
+        form = ".written" if self.kind in {"date", "moment"} else ""
+        return f"{{{name}{'.hundredths' if self.in_cents else form}}}"
 
     @property
     def verb(self) -> str:
@@ -242,7 +255,8 @@ class Link:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
-        role = next(filter(None, heads), name)
+        whole = (one for one in heads if noun_of(one or name).one == self.noun)
+        role = next(whole, next(filter(None, heads), name))
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
         if noun_of(role).one == self.noun:  # of a hardware item
@@ -338,6 +352,17 @@ class TableShape:
         kinds: tuple[Role, ...] = ("status", "link", "moment", "name", "text", "category")
         telling = [column.name for column in self.of_role(*kinds) if column.distinct > 1]
         return list(dict.fromkeys([*self.key, *self.handle, *telling[:3]]))
+
+    def is_part_of(self, tables: Mapping[str, TableShape]) -> bool:
+        """True for a row that repeats columns of the one that its key refers to, and has no others:
+        a program keeps it.
+        """
+        link = self.link_of(self.key[0]) if len(self.key) == 1 else None
+        if link is None or link.table == self.name:
+            return False
+        owner = {column.label for column in tables[link.table].columns}
+        own = {column.label for column in self.columns} - {self.column(link.column).label}
+        return bool(own) and own <= owner
 
     @property
     def is_join(self) -> bool:

@@ -3,8 +3,8 @@
 In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result
 that an earlier step saved; a value that is nothing but one name keeps its native type.
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
-``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250. ``{{`` and ``}}`` are
-literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
+``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{paid_at.written}`` a
+day or moment: 3 May 2025 at 14:30 for 2025-05-03 14:30:00. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
 both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
 filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
 value looks like (``$pid``, ``{x}``), it is never read as notation again.
@@ -16,6 +16,7 @@ in.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -32,7 +33,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
-HUNDREDTHS = "hundredths"
+HUNDREDTHS, WRITTEN = "hundredths", "written"
 UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
@@ -228,6 +229,8 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
         if item == HUNDREDTHS and isinstance(value, int):
             return f"{value / 100:.2f}"
+        if item == WRITTEN and not isinstance(value, dict):
+            return written(text_of(value))
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
         if fields is None or item not in fields:
             holds = (
@@ -238,6 +241,20 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
             raise TaskError(f"{'.'.join([name, *path[:depth]])} has no field {item!r}; {holds}")
         value = fields[item]
     return value
+
+
+def written(text: str) -> str:
+    """A day or moment as people write it; any other text stays.
+
+    >>> written("2025-05-03"), written("2025-05-03T14:30:00"), written("May")
+    ('3 May 2025', '3 May 2025 at 14:30', 'May')
+    """
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    day, _, time = f"{moment:%B %Y at %H:%M:%S}".removesuffix(":00").partition(" at ")
+    return f"{moment.day} {day}" + (f" at {time}" if text[10:] else "")
 
 
 def text_of(value: Json) -> str:

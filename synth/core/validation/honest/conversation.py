@@ -238,14 +238,16 @@ def _around(before: str, text: object, after: str) -> object:
 
 
 def _other_forms(text: str) -> str:
-    """ISO dates in words, and decimal numbers without or with a last zero."""
+    """ISO dates in words and others in ISO, and decimal numbers without or with a last zero."""
 
     def date(found: re.Match[str]) -> str:
         try:
+            if not found[1]:
+                return f"{dt.datetime.strptime(found.group(), '%d %B %Y'):%Y-%m-%d}"
             day = dt.date.fromisoformat(found.group())
         except ValueError:
             return found.group()
         return f"{day:%B} {day.day}, {day.year}"
 
-    dates = re.sub(r"\b\d{4}-\d\d-\d\d\b", date, text)
+    dates = re.sub(r"\b(?:(\d{4})-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4})\b", date, text)
     return re.sub(r"(?<![\d.,-])(\d+\.\d)(?![\d.])", r"\g<1>0", dates)

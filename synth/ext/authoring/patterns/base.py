@@ -47,7 +47,8 @@ class Sketch:
     @property
     def tables(self) -> list[TableShape]:
         """The tables with rows, those first whose rows a person changes and names in few words."""
-        filled = [table for table in self.shape.tables.values() if table.rows]
+        tables = self.shape.tables
+        filled = [one for one in tables.values() if one.rows and not one.is_part_of(tables)]
         return sorted(
             filled,
             key=lambda one: (

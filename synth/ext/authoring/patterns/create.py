@@ -69,7 +69,7 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
             return None  # the program makes it, and no person says it
         if column.mark:
             plan.arguments[column.parameter] = column.yes
-            plan.words.append(f"marked as {column.mark}")
+            plan.words.append(f"marked as {column.sign}")
             continue
         slot, domain = f"new_{column.parameter}", domain_of(table, column, sketch.now)
         plan.slots[slot] = name
@@ -295,7 +295,8 @@ def _taken(
 ) -> Draft:
     noun, name = table.noun, quoted(column.name)
     slot = f"new_{column.parameter}"
-    union = "".join(f"UNION ALL SELECT {literal(one)}, {literal(one)}, 0\n" for one in fresh)
+    rows = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} WHERE {name} ="
+    union = "".join(f"UNION ALL SELECT {x}, {x}, 0 WHERE {rows} {x})\n" for x in map(literal, fresh))
     ground = (
         f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
         f"WHERE {name} IS NOT NULL\n{union}"

@@ -109,23 +109,23 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
     field, noun = column.parameter, table.noun.words
     ends = list[Step]()
     for case, verb in (("yes", "is"), ("no", "is not")):
-        text = f"{row.words} {verb} marked as {column.mark}."
+        text = f"{row.words} {verb} marked as {column.sign}."
         says = (f"{case.capitalize()}, {text}", f"I have checked: {text}")
         ends.append({case: ended({field: case == "yes"}, *says)})
     return family(
         "look_up",
         f"{table.noun.one}_{field}",
-        f"Find {noun} and say whether it is marked as {column.mark}.",
+        f"Find {noun} and say whether it is marked as {column.sign}.",
         row.ground(
             [f"{column.is_set(row.alias)} AS marked"], [f"{row.col(column.name)} IS NOT NULL"]
         ),
         [
-            f"Is {row.words} marked as {column.mark}?",
-            f"Please check whether {row.words} is marked as {column.mark}.",
+            f"Is {row.words} marked as {column.sign}?",
+            f"Please check whether {row.words} is marked as {column.sign}.",
         ],
         [*row.look({f"{field}_found": column}), *ends],
         cases={"yes": "marked", "no": "NOT marked"},
-        answer={field: {"type": "boolean", "description": f"Whether it is {column.mark}."}},
+        answer={field: {"type": "boolean", "description": f"Whether it is {column.sign}."}},
     )
 
 
