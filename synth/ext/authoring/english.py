@@ -124,6 +124,11 @@ def is_singular(one: str, many: str) -> bool:
     return is_written(one, one) and (any(_shares(one)) or not any(_shares(many)))
 
 
+def is_thing(word: str) -> bool:
+    """True for a noun that is no state too, as ``multiple`` is."""
+    return kind_of(word) == "noun" and not _shares(word)[2]
+
+
 def is_mass(word: str, many: str) -> bool:
     """True for a common noun that hardly has an article or a plural."""
     total = _WORDS.UNIGRAMS.get(word, 0)

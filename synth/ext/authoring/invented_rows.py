@@ -68,7 +68,7 @@ _PROVIDERS = (
     (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
     (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
     (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
-    (r"language_(?:name|title)", "language_name"),
+    (r"(?:language|locale)_(?:name|title)|name_(?:language|locale)", "language_name"),
     (r"city|town|place", "city"),
     (r"(?:^|_)(?:state|province)$", "state"),
     (r"country_?\w*code|nation_code", "country_code"),
@@ -424,7 +424,11 @@ class _Inventor:
 
 
 def _is_poor(maker: Maker, wanted: int) -> bool:
-    """True for names whose parts make too few others, and for small letters at random."""
+    """True for names that are the own ones or whose parts make too few others, and for small
+    letters at random.
+    """
+    if isinstance(maker, Choice):
+        return {*maker.weights.values()} == {1}
     if isinstance(maker, Form):
         return any("%%%%" in one for one in maker.weights)
     return isinstance(maker, Blend) and maker.room < wanted

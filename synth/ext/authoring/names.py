@@ -155,7 +155,7 @@ def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     bare = re.sub("creation$", "created", bare)
-    bare = re.sub("^time_?stamp$", "recorded", bare)
+    bare = re.sub("^time_?stamp$", "added", bare)
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
@@ -219,8 +219,7 @@ def is_mass(word: str) -> bool:
 def is_countable(words: str) -> bool:
     """True for words that end with a noun of which there are several: a calendar."""
     last = words.rpartition(" ")[2]
-    is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
-    return is_noun and not is_mass(last)
+    return resolve("synth.ext.authoring.english:is_thing")(last) and not is_mass(last)
 
 
 @cache
@@ -368,13 +367,14 @@ def _number_of(words: Sequence[str]) -> list[str]:
 
 def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """The spelled name of each column without the first word that all at least three columns share
-    which are no ``links`` to other tables.
+    which are no ``links`` to other tables; where there are fewer, that all columns share.
 
     >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
     names = {column: spelled(column) for column in columns}
     own = [name.partition("_") for column, name in names.items() if column not in links]
+    own = own if len(own) > 2 else [name.partition("_") for name in names.values()]
     heads = {head for head, _, rest in own if rest}
     shared = len(own) > 2 and len(heads) == 1 and all(rest for _, _, rest in own)
     prefix = f"{heads.pop()}_" if shared else ""

@@ -231,12 +231,15 @@ class ColumnShape:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A foreign key of one column. ``noun`` is the noun of the table."""
+    """A foreign key of one column. ``noun`` is the noun of the table, ``label`` the column's name
+    without what all columns of its table begin with.
+    """
 
     column: str
     table: str
     target: str
     noun: str = ""
+    label: str = ""
 
     @property
     def role(self) -> str:
@@ -250,7 +253,7 @@ class Link:
         >>> Link("owner_uid", "users", "id", "user").role
         'owner'
         """
-        name, key = snake(self.column), snake(self.target)
+        name, key = self.label or snake(self.column), snake(self.target)
         if name == key and self.noun:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
@@ -334,8 +337,11 @@ class TableShape:
         ]
 
     def asked(self, *roles: Role) -> list[ColumnShape]:
-        """The columns of these roles that a person asks for, or wants changed."""
-        return [column for column in self.of_role(*roles) if column.is_said]
+        """The columns of these roles that a person asks for, or wants changed: no status of the
+        monitor status.
+        """
+        said = [column for column in self.of_role(*roles) if column.is_said]
+        return [one for one in said if not f" {self.noun.words}".endswith(f" {one.words}")]
 
     def link_of(self, column: str) -> Link | None:
         return next((link for link in self.links if link.column == column), None)

@@ -102,6 +102,8 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     plan = _plan_of(sketch, table)
     if tools.create is None or plan is None or not plan.parents:
         return None
+    if not plan.words and len(plan.parents) == 1:
+        return None  # nobody wants a row that says nothing
     free = _free(table, plan, tools.given)
     if free is None:
         return None
@@ -134,7 +136,11 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
 def _only_ties(table: TableShape) -> bool:
     """True for a table that is called after those whose rows it ties: a wishlist item is not."""
     tied = {word for link in table.links for word in link.noun.split("_")}
-    return table.is_join and {*table.noun.one.split("_")} <= tied
+    return table.is_join and {*table.noun.one.split("_")} <= tied | _TIES
+
+
+_TIES = frozenset({"assignment", "association", "link", "map", "mapping", "relation", "xref"})
+"""Words in the names of tables that only tie rows together."""
 
 
 def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
