@@ -86,7 +86,7 @@ _ACRONYMS = frozenset(
 _OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
 _SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
 _PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
-_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$")
+_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
 
 
 def _is_pronounced(word: str) -> bool:
@@ -127,6 +127,11 @@ def is_singular(one: str, many: str) -> bool:
 def is_thing(word: str) -> bool:
     """True for a noun that is no state too, as ``multiple`` is."""
     return kind_of(word) == "noun" and not _shares(word)[2]
+
+
+def is_verb(word: str) -> bool:
+    """True for a word that stands behind `to` as a verb does."""
+    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
 
 
 def is_mass(word: str, many: str) -> bool:

@@ -401,7 +401,7 @@ class _Inventor:
             return found
         named = unique or is_named(column)
         secret = bool(secret_columns({column.name: ()}))
-        spoken = _is_coded(column.label, most)
+        spoken = _is_coded(column.label, min(most, _LINE) if sets == [(column.name,)] else most)
         coded = secret or column.role == "identifier" or spoken
         pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0

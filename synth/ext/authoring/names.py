@@ -253,6 +253,8 @@ _SHORT = {
     "pos": "position",
     "min": "minimum",
     "max": "maximum",
+    "orig": "original",
+    "pref": "preference",
     "fname": "first name",
     "lname": "last name",
 }
@@ -346,6 +348,8 @@ def _said(words: Sequence[str]) -> str:
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
+    if last in {"maximum", "minimum"} and first:
+        first, last = [last, *first[:-1]], first[-1]
     if last == "count" and first:
         first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
@@ -444,9 +448,13 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     ['circle', 'circle user', 'sales day', 'closed circle', 'label', 'row of “oe”']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
+    names = {table: re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", one) for table, one in names.items()}
     ones = {found.many: found.one for found in map(noun_of, names.values())}
     for table, bare in names.items():
-        *heads, last = re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", bare).split("_")  # filters2_rules
+        *heads, last = bare.split("_")  # graph_templates_item, filters2_rules
+        owner = max((one for one in ones if f"{bare}_".startswith(f"{one}_")), key=len, default="")
+        if heads and owner and owner != bare and not PARTICIPLE.search(last):
+            *heads, last = (ones[owner] + bare.removeprefix(owner)).split("_")
         heads = heads if PARTICIPLE.search(last) else [ones.get(head, head) for head in heads]
         noun, number = noun_of("_".join([*heads, last])), 1
         one = noun.one

@@ -122,6 +122,12 @@ def _is_state(column: ColumnShape) -> bool:
     return _is_flag(column) and resolve("synth.ext.authoring.english:kind_of")(last) == "state"
 
 
+def _is_deed(column: ColumnShape) -> bool:
+    """True for a verb and what it is done to: ``follow_redirects``."""
+    first, _, rest = column.label.partition("_")
+    return resolve("synth.ext.authoring.english:is_verb")(first) and is_plural(rest)
+
+
 def _is_code_list(column: ColumnShape) -> bool:
     """True for few codes: all of them words in capitals, or all in small letters."""
     codes = [str(value) for value in column.choices]
@@ -191,7 +197,7 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|_(?:ts|date|timestamp|epoch)$"
+        r"(?:^|_)at$|_(?:ts|date|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
         r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
@@ -265,6 +271,7 @@ _RULES = (
         r"|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
+    _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),

@@ -155,7 +155,7 @@ class ColumnShape:
         """True for a column that a person asks for: its name is words, its values say something."""
         number = self.kind in {"integer", "number"}
         plain = not (number and self.role in {"moment", "category", "status"})
-        plain = plain and self.kind not in {"boolean", "other"}
+        plain = plain and self.kind not in {"boolean", "other"} and self.words != "count"
         return plain and is_sayable(self.words)
 
     @property

@@ -302,7 +302,9 @@ def _taken(
     noun, name = table.noun, quoted(column.name)
     slot = f"new_{column.parameter}"
     rows = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} WHERE {name} ="
-    union = "".join(f"UNION ALL SELECT {x}, {x}, 0 WHERE {rows} {x})\n" for x in map(literal, fresh))
+    union = "".join(
+        f"UNION ALL SELECT {x}, {x}, 0 WHERE {rows} {x})\n" for x in map(literal, fresh)
+    )
     ground = (
         f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
         f"WHERE {name} IS NOT NULL\n{union}"
