@@ -16,6 +16,7 @@ from synth.ext.authoring.names import (
     date_verb,
     date_words,
     is_countable,
+    is_plural,
     is_sayable,
     noun_of,
     parameter,
@@ -275,7 +276,7 @@ class Link:
 
     @property
     def words(self) -> str:
-        """The part as a person says it; a beginning of the noun is written out.
+        """The part as a person says it, in the singular; a beginning of the noun is written out.
 
         >>> Link("parent_cat", "categories", "id", "feed_category").words
         'parent category'
@@ -285,7 +286,8 @@ class Link:
             next((n for n in nouns if len(w) > 2 and is_sayable(w) and n.startswith(w)), w)
             for w in self.role.split("_")
         )
-        return " ".join(whole) if name.isascii() else name
+        words = " ".join(whole) if name.isascii() else name
+        return noun_of(words.replace(" ", "_")).words if is_plural(words.split()[-1]) else words
 
     @property
     def is_said(self) -> bool:
