@@ -112,21 +112,14 @@ def is_rare(word: str, beside: str = "") -> bool:
     return _WORDS.UNIGRAMS.get(word, 0) <= _WORDS.UNIGRAMS.get(beside, _COMMON)
 
 
-def is_written(form: str, word: str) -> bool:
-    """True for a form of a word that is in use, or of a word that is made of common ones."""
+def is_written(form: str, word: str, beside: str = "") -> bool:
+    """True for a form of a word that is in use, or of a word that is made of common ones; not where
+    it has no neighbours and the word ``beside`` it has: no ``tran`` beside `trans`.
+    """
     parts: list[str] = _WORDS.segment(word)
     made = parts[1:] and all(len(one) > 2 and not is_rare(one) for one in parts)
-    return bool(made) or form in _WORDS.UNIGRAMS
-
-
-def is_singular(one: str, many: str) -> bool:
-    """True for the singular of a plural, which is in use where that is: no ``tran`` of trans."""
-    return is_written(one, one) and (any(_shares(one)) or not any(_shares(many)))
-
-
-def is_thing(word: str) -> bool:
-    """True for a noun that is no state too, as ``multiple`` is."""
-    return kind_of(word) == "noun" and not _shares(word)[2]
+    known = any(_shares(form)) or not any(_shares(beside))
+    return known and (bool(made) or form in _WORDS.UNIGRAMS)
 
 
 def is_verb(word: str) -> bool:

@@ -213,11 +213,8 @@ def _held(
     of ``page_id`` where all columns begin with ``rev``.
     """
     name = _bare(table, column)
-    apart = name not in spelled(target.key[0]) or name != spelled(column.name)
-    whole = whole and (column.type == "TEXT" or apart)
-    tied = target is not table and f"_{spelled(target.name)}_" in f"_{spelled(table.name)}_"
     ends = _ends(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
-    if not (ends or (whole and (tied or _says_no_amount(column, name)))):
+    if not (ends or (whole and _says_whole(table, column, target, name))):
         return None
     values = _comparable(table, column)
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
@@ -230,6 +227,13 @@ def _held(
         if same and int(db.execute(held).scalar_one()) == given:
             return InferredKey(table.name, column.name, target.name, key.name, given)
     return None
+
+
+def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: str) -> bool:
+    """True for a ``name`` without an ending that says what the column refers to."""
+    apart = name not in spelled(target.key[0]) or name != spelled(column.name)
+    tied = target is not table and f"_{spelled(target.name)}_" in f"_{spelled(table.name)}_"
+    return (column.type == "TEXT" or apart) and (tied or _says_no_amount(column, name))
 
 
 def _says_no_amount(column: LiveColumn, name: str) -> bool:

@@ -232,7 +232,7 @@ class _Inventor:
             if table.name in out:
                 listed = self._listed(table)
                 most = [len(listed[1])] if listed else [*self._most(table, out)]
-                mix = mix_of(self.shape.tables[table.name], table, ())
+                mix = _mix_of(self.shape.tables[table.name], table, ())
                 if mix and any({*columns} <= {*mix.columns} for columns in table.uniques):
                     most.append(len(mix.weights))
                 out[table.name] = min([out[table.name], *most])
@@ -268,7 +268,7 @@ class _Inventor:
             self.sizes[table.name],
             makers,
             links,
-            mix_of(self.shape.tables[table.name], table, linked),
+            _mix_of(self.shape.tables[table.name], table, linked),
             unique=[one for one in [table.key, *table.uniques, *names] if one],
             rules=table.checks,
             partial=[(list(columns), where) for columns, where in table.partials],
@@ -354,15 +354,8 @@ class _Inventor:
         return self._text(shape, column, longest or 255)
 
     def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
-        if (column.name,) in table.uniques and column.kind == "integer":
-            return Serial(1000)
-        if column.name in table.key and column.kind == "integer":
-            others = [c for c in table.key if c != column.name]
-            linked = {one for columns, _, _ in table.links for one in columns}
-            if not others:
-                return Serial(1000)
-            if set(others) <= linked:
-                return Within(others)
+        if column.kind == "integer" and (maker := _counted(table, column)):
+            return maker
         if column.role == "moment":
             scale = 1000 if {"ms", "ts"} & {*column.label.split("_")} else 1
             days = (self.today - EPOCH.date()).days
@@ -394,14 +387,12 @@ class _Inventor:
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
-        sets = [columns for columns in shape.distinct_sets if column.name in columns]
-        kinds = column.role in {"category", "status"} and all(len(one) > 2 for one in sets)
-        unique = bool(sets) and not kinds
+        unique, alone = _is_apart(shape, column), (column.name,) in shape.distinct_sets
         if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
             return found
         named = unique or is_named(column)
         secret = bool(secret_columns({column.name: ()}))
-        spoken = _is_coded(column.label, min(most, _LINE) if sets == [(column.name,)] else most)
+        spoken = _is_coded(column.label, min(most, _LINE) if alone else most)
         coded = secret or column.role == "identifier" or spoken
         pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0
@@ -421,6 +412,22 @@ class _Inventor:
         return Choice(
             {word[:most].capitalize(): 16 // 2**place + 1 for place, word in enumerate(words)}
         )
+
+
+def _counted(table: LiveTable, column: ColumnShape) -> Maker | None:
+    """The numbers of a column that tells rows apart, alone or among rows of the same parents."""
+    others = [one for one in table.key if one != column.name]
+    linked = {one for columns, _, _ in table.links for one in columns}
+    if (column.name,) in (table.key, *table.uniques):
+        return Serial(1000)
+    return Within(others) if column.name in table.key and {*others} <= linked else None
+
+
+def _is_apart(shape: TableShape, column: ColumnShape) -> bool:
+    """True for a text that tells rows apart; a kind does not that more than one other goes with."""
+    sets = [columns for columns in shape.distinct_sets if column.name in columns]
+    kinds = column.role in {"category", "status"} and all(len(one) > 2 for one in sets)
+    return bool(sets) and not kinds
 
 
 def _is_poor(maker: Maker, wanted: int) -> bool:
@@ -509,7 +516,7 @@ def _provider(shape: TableShape, column: ColumnShape) -> str | None:
     return provider
 
 
-def mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix | None:
+def _mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix | None:
     """The columns of a table that are of one standard, but those that refer to others."""
     providers = {
         one.name: provider

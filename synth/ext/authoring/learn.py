@@ -302,12 +302,13 @@ class _Learner:
         return [one for one in found if not isinstance(one, float) or math.isfinite(one)]
 
     def _mix(self, linked: set[str]) -> Mix | None:
-        """States, and what is null where others are not, as they occur together, or what is of one
-        standard.
-        """
+        """The columns of currencies, languages or countries; without them, states and gaps."""
         texts = [c.name for c in self.live.columns if c.type == "TEXT" and c.name not in linked]
-        if mix := mix_of_values({c: [row[c] for row in self.rows] for c in texts}):
-            return mix
+        found = mix_of_values({c: [row[c] for row in self.rows] for c in texts})
+        return found or self._states(linked)
+
+    def _states(self, linked: set[str]) -> Mix | None:
+        """States, and what is null where others are not, as they occur together."""
         key = set(self.live.key)
         apart = key | linked | {*self.personal}
         states = [

@@ -191,13 +191,12 @@ def _numbers(word: str) -> tuple[str, str]:
     """
     if not word.isascii() or not word.isalpha():
         return word, word
-    if one := _UNCOUNTABLE.get(word) or (is_mass(word) and f"{word}_record"):
+    if one := _UNCOUNTABLE.get(word) or (_is_mass(word) and f"{word}_record"):
         return one, f"{one}s"
     singular = _english().singular_noun(word)
-    is_singular = resolve("synth.ext.authoring.english:is_singular")
-    if singular and not word.endswith(("ss", "alias")) and is_singular(singular, word):
-        return str(singular), word
     is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
+    if singular and not word.endswith(("ss", "alias")) and is_written(singular, singular, word):
+        return str(singular), word
     return word, many if is_written(many, word) else f"{word}_records"
 
 
@@ -206,10 +205,10 @@ def _plural(word: str) -> str:
 
 
 @cache
-def is_mass(word: str) -> bool:
+def _is_mass(word: str) -> bool:
     """True for a noun that people hardly use with an article or in the plural.
 
-    >>> [is_mass(one) for one in ("logging", "weather", "booking", "status", "interwiki")]
+    >>> [_is_mass(one) for one in ("logging", "weather", "booking", "status", "interwiki")]
     [True, True, False, False, False]
     """
     return bool(resolve("synth.ext.authoring.english:is_mass")(word, _plural(word)))
@@ -219,7 +218,8 @@ def is_mass(word: str) -> bool:
 def is_countable(words: str) -> bool:
     """True for words that end with a noun of which there are several: a calendar."""
     last = words.rpartition(" ")[2]
-    return resolve("synth.ext.authoring.english:is_thing")(last) and not is_mass(last)
+    is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
+    return is_noun and not _is_mass(last)
 
 
 @cache
@@ -327,7 +327,8 @@ def said(
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        out[name] = _said(bare[name].removeprefix("fk_").split("_"))
+        *words, last = bare[name].removeprefix("fk_").split("_")
+        out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
     bare = {name: _without(noun.split(), out[name]) for name in out}
     taken = [*out.values(), *bare.values()]
     return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
@@ -348,8 +349,6 @@ def _said(words: Sequence[str]) -> str:
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
-    if last in {"maximum", "minimum"} and first:
-        first, last = [last, *first[:-1]], first[-1]
     if last == "count" and first:
         first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):

@@ -265,7 +265,8 @@ _RULES = (
         "its name says how many or how much",
         _NUMBERS,
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
-        r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|(?:hour|minute|second|day)(?=$)|credits?"
+        r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
+        r"|(?:hour|minute|second|day)(?=$)"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
         r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|speed|brightness"
         r"|contrast|validity|km|kg)(?:_|$)",

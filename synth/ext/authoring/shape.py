@@ -162,7 +162,7 @@ class ColumnShape:
     @property
     def sign(self) -> str:
         """What rows with this flag are marked as: ``urgent``, ``a calendar``."""
-        plain = self.mark in {"default", "public"} or not is_countable(self.mark)
+        plain = self.mark in {"default", "multiple", "public"} or not is_countable(self.mark)
         return self.mark if plain else a(self.mark)
 
     @property
@@ -259,11 +259,11 @@ class Link:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
-        whole = (one for one in heads if noun_of(one or name).one == self.noun)
-        role = next(whole, next(filter(None, heads), name))
-        if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
+        named = [*filter(None, heads), name]
+        if any(noun_of(one).one == self.noun for one in named):  # of a hardware item
             return self.noun
-        if noun_of(role).one == self.noun:  # of a hardware item
+        role = named[0]
+        if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
@@ -360,17 +360,6 @@ class TableShape:
         kinds: tuple[Role, ...] = ("status", "link", "moment", "name", "text", "category")
         telling = [column.name for column in self.of_role(*kinds) if column.distinct > 1]
         return list(dict.fromkeys([*self.key, *self.handle, *telling[:3]]))
-
-    def is_part_of(self, tables: Mapping[str, TableShape]) -> bool:
-        """True for a row that repeats columns of the one that its key refers to, and has no others:
-        a program keeps it.
-        """
-        link = self.link_of(self.key[0]) if len(self.key) == 1 else None
-        if link is None or link.table == self.name:
-            return False
-        owner = {column.label for column in tables[link.table].columns}
-        own = {column.label for column in self.columns} - {self.column(link.column).label}
-        return bool(own) and own <= owner
 
     @property
     def is_join(self) -> bool:

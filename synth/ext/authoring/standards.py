@@ -21,7 +21,7 @@ _CURRENCIES = frozenset(
 
 
 @cache
-def standards() -> Sequence[Sequence[Mapping[str, str]]]:
+def _standards() -> Sequence[Sequence[Mapping[str, str]]]:
     """The rows of each standard, by the providers of their values."""
     signs = Currencies.currency_symbols
     currencies = [
@@ -52,14 +52,14 @@ def _languages() -> Sequence[Mapping[str, str]]:
 @cache
 def standard_values(provider: str) -> Sequence[str]:
     """The values of a provider in its standard; none for another provider."""
-    return [row[provider] for rows in standards() for row in rows if provider in row]
+    return [row[provider] for rows in _standards() for row in rows if provider in row]
 
 
 def standard_mix(providers: Mapping[str, str], most: Mapping[str, int | None]) -> Mix | None:
     """The columns of a row that are of one standard, with the rows that are not too long for them;
-    None without two. ``providers`` are those of columns, ``most`` their most characters.
+    None without two. ``providers`` are of columns, ``most`` their most characters.
     """
-    for rows in standards():
+    for rows in _standards():
         columns = [column for column, one in providers.items() if one in rows[0]]
         if len({providers[column] for column in columns}) > 1:
             found = [tuple(row[providers[column]] for column in columns) for row in rows]
@@ -73,7 +73,7 @@ def standard_mix(providers: Mapping[str, str], most: Mapping[str, int | None]) -
 
 def mix_of_values(values: Mapping[str, Sequence[object]]) -> Mix | None:
     """The columns whose values are of one standard in each row, with its rows; None without two."""
-    for rows in standards():
+    for rows in _standards():
         providers = {
             column: provider
             for provider in rows[0]
