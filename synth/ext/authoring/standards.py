@@ -58,6 +58,10 @@ def standard_values(provider: str) -> Sequence[str]:
 def standard_mix(providers: Mapping[str, str], most: Mapping[str, int | None]) -> Mix | None:
     """The columns of a row that are of one standard, with the rows that are not too long for them;
     None without two. ``providers`` are of columns, ``most`` their most characters.
+
+    >>> columns = {"iso": "currency_code", "sign": "symbol", "name": "currency_name"}
+    >>> standard_mix(columns, {"name": 4}).weights
+    {('EUR', '€', 'Euro'): 1}
     """
     for rows in _standards():
         columns = [column for column, one in providers.items() if one in rows[0]]
@@ -72,7 +76,12 @@ def standard_mix(providers: Mapping[str, str], most: Mapping[str, int | None]) -
 
 
 def mix_of_values(values: Mapping[str, Sequence[object]]) -> Mix | None:
-    """The columns whose values are of one standard in each row, with its rows; None without two."""
+    """The columns whose values are of one standard in each row, with its rows; None without two.
+
+    >>> mix_of_values({"a": ["EUR", "PLN"], "b": ["€", "zł"], "c": ["x", "y"]}).columns
+    ['a', 'b']
+    >>> mix_of_values({"a": ["EUR", "PLN"], "b": ["zł", "€"]})
+    """
     for rows in _standards():
         providers = {
             column: provider
