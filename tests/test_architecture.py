@@ -90,7 +90,7 @@ DOORS = {
     "fsspec": ["synth/core/dataset/fsspec_filesystem.py"],
     "jinja2": ["synth/ext/exporters/rendering/"],
     "tokenizers": ["synth/ext/exporters/rendering/"],
-    "faker": ["synth/core/tasks/fake.py"],
+    "faker": ["synth/core/tasks/fake.py", "synth/ext/authoring/standards.py"],
     "genai_prices": ["synth/core/config/price_table.py"],
     "opentelemetry": ["synth/ext/telemetry/otel/"],
     "huggingface_hub": ["synth/ext/hub/"],
@@ -143,7 +143,8 @@ synth/core/personal/formats.py synth.core.tasks.fake:first_names
 # inflect takes two seconds, and each proof of a draft is a process that names nothing
 synth/ext/authoring/names.py synth.ext.authoring.english:FORMS
 synth/ext/authoring/names.py synth.ext.authoring.english:words_of
-synth/ext/authoring/names.py synth.ext.authoring.english:is_rare
+synth/ext/authoring/names.py synth.ext.authoring.english:is_mass
+synth/ext/authoring/roles.py synth.ext.authoring.english:is_verb
 synth/ext/authoring/names.py synth.ext.authoring.english:kind_of
 synth/ext/authoring/roles.py synth.ext.authoring.english:kind_of
 synth/ext/authoring/shape.py synth.ext.authoring.english:kind_of

@@ -138,7 +138,7 @@ _SANDBOX = re.compile(r"\benvs_[0-9a-f]{12}\w*(?:'@'[^']*)?")
 """The name of a sandbox's database or account, which is another one in every run."""
 
 
-class ErrorClassifier:
+class _ErrorClassifier:
     """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
 
     def classify(self, error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
@@ -147,8 +147,8 @@ class ErrorClassifier:
 
 
 def classify(error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
-    """See :meth:`ErrorClassifier.classify`."""
-    return ErrorClassifier().classify(error, dialect)
+    """See :meth:`_ErrorClassifier.classify`."""
+    return _ErrorClassifier().classify(error, dialect)
 
 
 def to_result(

@@ -365,7 +365,7 @@ class _TableMaker:
         new = out[len(old) :]
         if 2 * len(new) < self.table.count:
             why = f"only {len(new)} of {self.table.count} rows meet its rules"
-            raise ValueError(f"{why}: {self.table.rules}"[:200])
+            raise ValueError(f"{why}: {', '.join(self.table.rules) or 'they must differ'}"[:200])
         return new
 
     def _parents(self, link: Link) -> list[Row]:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from envs.tools.sql import BUILTIN
 from envs.types import RowChange, ToolOutcome
 from synth.core.foundation.json_leaves import parsed
+from synth.core.tasks.yaml.template import written
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.events import ToolResultEvent, UserTurnEvent
 from synth.core.validation.prove import GoldRun
@@ -159,7 +160,7 @@ def appears_in(value: Any, seen: str) -> bool:
     """
     if value is None or isinstance(value, bool):
         return True
-    forms = [flat(str(value))]
+    forms = [flat(str(value)), flat(written(str(value)))]
     if isinstance(value, float) and value.is_integer():
         forms.append(str(int(value)))
     if isinstance(value, int):

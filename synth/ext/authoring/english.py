@@ -86,7 +86,7 @@ _ACRONYMS = frozenset(
 _OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
 _SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
 _PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
-_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$")
+_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
 
 
 def _is_pronounced(word: str) -> bool:
@@ -112,11 +112,28 @@ def is_rare(word: str, beside: str = "") -> bool:
     return _WORDS.UNIGRAMS.get(word, 0) <= _WORDS.UNIGRAMS.get(beside, _COMMON)
 
 
-def is_written(form: str, word: str) -> bool:
-    """True for a form of a word that is in use, or of a word that is made of common ones."""
+def is_written(form: str, word: str, beside: str = "") -> bool:
+    """True for a form of a word that is in use, or of a word that is made of common ones; not where
+    it has no neighbours and the word ``beside`` it has: no ``tran`` beside `trans`.
+    """
     parts: list[str] = _WORDS.segment(word)
     made = parts[1:] and all(len(one) > 2 and not is_rare(one) for one in parts)
-    return bool(made) or form in _WORDS.UNIGRAMS
+    known = any(_shares(form)) or not any(_shares(beside))
+    return known and (bool(made) or form in _WORDS.UNIGRAMS)
+
+
+def is_verb(word: str) -> bool:
+    """True for a word that stands behind `to` as a verb does."""
+    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
+
+
+def is_mass(word: str, many: str) -> bool:
+    """True for a common noun that hardly has an article or a plural."""
+    total = _WORDS.UNIGRAMS.get(word, 0)
+    with_article = sum(_WORDS.BIGRAMS.get(f"{one} {word}", 0) for one in ("a", "an"))
+    rare = 0 < _WORDS.UNIGRAMS.get(many, 0) < 0.025 * total
+    common = total > _COMMON and not word.endswith("s")
+    return common and rare and with_article < 0.01 * total and kind_of(word) == "noun"
 
 
 def words_of(name: str) -> list[str]:

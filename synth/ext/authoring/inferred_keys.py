@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, String, cast, func, select
 
 from synth.core.personal.guess import is_of_people
-from synth.ext.authoring.names import bare_names, noun_of, spelled
+from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
 from synth.ext.authoring.roles import with_roles
 from synth.ext.authoring.shape import ColumnShape, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
@@ -82,13 +82,18 @@ def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[Inferred
             if column.name in own:
                 target, whole = _general(table, column, nouns), True
             else:
-                target, whole = _named(column.name, table, nouns)
+                target, whole = _named(_bare(table, column), table, nouns)
             if target is not None:
                 found = _held(db, table, column, target, whole=whole)
             else:
                 found = texts.held(db, table, column) if column.name not in own else None
             if found and (whole or found.values):
                 yield found
+
+
+def _bare(table: LiveTable, column: LiveColumn) -> str:
+    """The name of a column without the word that all columns of its table begin with."""
+    return bare_columns([one.name for one in table.columns])[column.name]
 
 
 def _ends(column: str) -> bool:
@@ -204,12 +209,12 @@ def _held(
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
     holds each value. A column whose ``whole`` name is the target's noun has no amount either, and
-    the key is not called after it: ``action`` is none of ``actionid``.
+    the key is not called after it: ``action`` is none of ``actionid``, though ``rev_page`` is one
+    of ``page_id`` where all columns begin with ``rev``.
     """
-    name = spelled(column.name)
-    whole = whole and (column.type == "TEXT" or name not in spelled(target.key[0]))
+    name = _bare(table, column)
     ends = _ends(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
-    if not (ends or (whole and _says_no_amount(column))):
+    if not (ends or (whole and _says_whole(table, column, target, name))):
         return None
     values = _comparable(table, column)
     given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
@@ -224,10 +229,17 @@ def _held(
     return None
 
 
-def _says_no_amount(column: LiveColumn) -> bool:
+def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: str) -> bool:
+    """True for a ``name`` without an ending that says what the column refers to."""
+    apart = name not in spelled(target.key[0]) or name != spelled(column.name)
+    tied = target is not table and f"_{spelled(target.name)}_" in f"_{spelled(table.name)}_"
+    return (column.type == "TEXT" or apart) and (tied or _says_no_amount(column, name))
+
+
+def _says_no_amount(column: LiveColumn, name: str) -> bool:
     """True for a column that is no number of something by its name: ``queue``, not ``order``."""
     kind = "text" if column.type == "TEXT" else "integer"
-    shaped = with_roles(TableShape("", (ColumnShape(column.name, kind),)))
+    shaped = with_roles(TableShape("", (ColumnShape(name, kind),)))
     return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from random import Random
@@ -30,6 +30,7 @@ from envs.world.row_generator import (
     MadeTable,
     Maker,
     Maybe,
+    Mix,
     Number,
     Serial,
     Texts,
@@ -43,6 +44,7 @@ from synth.ext.authoring.learn_texts import made_texts
 from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
+from synth.ext.authoring.standards import standard_mix, standard_values
 
 TODAY = "2026-03-02"
 """The day up to which something has happened."""
@@ -66,10 +68,10 @@ _PROVIDERS = (
     (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
     (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
     (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
-    (r"language_(?:name|title)", "language_name"),
+    (r"(?:language|locale)_(?:name|title)|name_(?:language|locale)", "language_name"),
     (r"city|town|place", "city"),
     (r"(?:^|_)(?:state|province)$", "state"),
-    (r"country_?code|nation_code", "country_code"),
+    (r"country_?\w*code|nation_code", "country_code"),
     (r"country", "country"),
     (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
     (r"street|address", "street_address"),
@@ -77,8 +79,10 @@ _PROVIDERS = (
     (r"phone|mobile|fax", "basic_phone_number"),
     (r"host|domain", "hostname"),
     (r"(?:^|_)symbol$", "symbol"),
+    (r"currency_(?:name|title)$", "currency_name"),
     (r"curr(?:ency)?(?:_|$)", "currency_code"),
-    (r"lang|locale", "language_code"),
+    (r"locale", "locale"),
+    (r"lang", "language_code"),
     (r"url|uri|link|web", "uri"),
     (r"file|path", "file_path"),
     (r"job|profession|occupation|^position", "job"),
@@ -96,11 +100,6 @@ _THINGS = frozenset(
 """Nouns by which the names of their rows are made up."""
 
 _LISTS = {
-    "currency_code": """AED AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN NOK PLN
-        RON SAR SEK USD ZAR""".split(),  # noqa: SIM905
-    "symbol": ["$", "€", "£", "¥", "₹", "₩", "zł", "kr"],
-    "zone": ["Europe/Berlin", "Europe/Dublin", "Europe/Lisbon", "Europe/London", "Europe/Paris"],
-    "language_code": ["en", "de", "fr", "es", "it", "nl", "pl", "pt"],
     "state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"],
 }
 _NOTES = [
@@ -232,7 +231,10 @@ class _Inventor:
         for table in self.tables:
             if table.name in out:
                 listed = self._listed(table)
-                most = [len(listed[1])] if listed else self._most(table, out)
+                most = [len(listed[1])] if listed else [*self._most(table, out)]
+                mix = _mix_of(self.shape.tables[table.name], table, ())
+                if mix and any({*columns} <= {*mix.columns} for columns in table.uniques):
+                    most.append(len(mix.weights))
                 out[table.name] = min([out[table.name], *most])
         return out
 
@@ -260,11 +262,13 @@ class _Inventor:
         names = list[tuple[str, ...]]()
         if listed := self._listed(table):
             makers[listed[0]], names = Choice(listed[1]), [(listed[0],)]
+        linked = {column for columns, _, _ in table.links for column in columns}
         return MadeTable(
             table.name,
             self.sizes[table.name],
             makers,
             links,
+            _mix_of(self.shape.tables[table.name], table, linked),
             unique=[one for one in [table.key, *table.uniques, *names] if one],
             rules=table.checks,
             partial=[(list(columns), where) for columns, where in table.partials],
@@ -350,13 +354,8 @@ class _Inventor:
         return self._text(shape, column, longest or 255)
 
     def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
-        if column.name in table.key and column.kind == "integer":
-            others = [c for c in table.key if c != column.name]
-            linked = {one for columns, _, _ in table.links for one in columns}
-            if not others:
-                return Serial(1000)
-            if set(others) <= linked:
-                return Within(others)
+        if column.kind == "integer" and (maker := _counted(table, column)):
+            return maker
         if column.role == "moment":
             scale = 1000 if {"ms", "ts"} & {*column.label.split("_")} else 1
             days = (self.today - EPOCH.date()).days
@@ -388,12 +387,12 @@ class _Inventor:
 
     def _text(self, shape: TableShape, column: ColumnShape, most: int) -> Maker:
         """Texts of at most ``most`` characters."""
-        unique = any(column.name in columns for columns in shape.distinct_sets)
+        unique, alone = _is_apart(shape, column), (column.name,) in shape.distinct_sets
         if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
             return found
         named = unique or is_named(column)
         secret = bool(secret_columns({column.name: ()}))
-        spoken = _is_coded(column.label, most)
+        spoken = _is_coded(column.label, min(most, _LINE) if alone else most)
         coded = secret or column.role == "identifier" or spoken
         pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0
@@ -415,8 +414,28 @@ class _Inventor:
         )
 
 
+def _counted(table: LiveTable, column: ColumnShape) -> Maker | None:
+    """The numbers of a column that tells rows apart, alone or among rows of the same parents."""
+    others = [one for one in table.key if one != column.name]
+    linked = {one for columns, _, _ in table.links for one in columns}
+    if (column.name,) in (table.key, *table.uniques):
+        return Serial(1000)
+    return Within(others) if column.name in table.key and {*others} <= linked else None
+
+
+def _is_apart(shape: TableShape, column: ColumnShape) -> bool:
+    """True for a text that tells rows apart; a kind does not that more than one other goes with."""
+    sets = [columns for columns in shape.distinct_sets if column.name in columns]
+    kinds = column.role in {"category", "status"} and all(len(one) > 2 for one in sets)
+    return bool(sets) and not kinds
+
+
 def _is_poor(maker: Maker, wanted: int) -> bool:
-    """True for names whose parts make too few others, and for small letters at random."""
+    """True for names that are the own ones or whose parts make too few others, and for small
+    letters at random.
+    """
+    if isinstance(maker, Choice):
+        return {*maker.weights.values()} == {1}
     if isinstance(maker, Form):
         return any("%%%%" in one for one in maker.weights)
     return isinstance(maker, Blend) and maker.room < wanted
@@ -483,7 +502,7 @@ def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     provider = _provider(shape, column)
     if provider is None:
         return ()
-    return _LISTS.get(provider) or made_texts(provider)
+    return _LISTS.get(provider) or standard_values(provider) or made_texts(provider)
 
 
 def _provider(shape: TableShape, column: ColumnShape) -> str | None:
@@ -495,6 +514,16 @@ def _provider(shape: TableShape, column: ColumnShape) -> str | None:
     if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
         return "name"
     return provider
+
+
+def _mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix | None:
+    """The columns of a table that are of one standard, but those that refer to others."""
+    providers = {
+        one.name: provider
+        for one in shape.columns
+        if one.kind == "text" and one.name not in linked and (provider := _provider(shape, one))
+    }
+    return standard_mix(providers, {one.name: one.length for one in table.columns})
 
 
 def is_named(column: ColumnShape) -> bool:

@@ -45,6 +45,7 @@ from synth.ext.authoring.roles import FEW
 from synth.ext.authoring.sample import ALL_ROWS, sample
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
+from synth.ext.authoring.standards import mix_of_values
 
 SMALL = 30
 """The most rows of a table that is the same in every universe."""
@@ -301,6 +302,12 @@ class _Learner:
         return [one for one in found if not isinstance(one, float) or math.isfinite(one)]
 
     def _mix(self, linked: set[str]) -> Mix | None:
+        """The columns of currencies, languages or countries; without them, states and gaps."""
+        texts = [c.name for c in self.live.columns if c.type == "TEXT" and c.name not in linked]
+        found = mix_of_values({c: [row[c] for row in self.rows] for c in texts})
+        return found or self._states(linked)
+
+    def _states(self, linked: set[str]) -> Mix | None:
         """States, and what is null where others are not, as they occur together."""
         key = set(self.live.key)
         apart = key | linked | {*self.personal}
@@ -375,8 +382,9 @@ class _Learner:
         people = [c.name for c in self.shape.of_role("person", "name") if c.name != column]
         maker = text_maker(snake(column), kind, values, people, longest)
         apart = any(column in columns for columns in [self.live.key, *self.shape.uniques])
-        words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None and not apart
-        return self._choice(column, values) if words else maker
+        words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None
+        poor = isinstance(maker, Blend) and maker.room < 2 * len(values)
+        return self._choice(column, values) if words and (poor or not apart) else maker
 
     def _choice(self, column: str, values: Sequence[Any]) -> Choice:
         return Choice({self._typed(column, value): n for value, n in Counter(values).most_common()})

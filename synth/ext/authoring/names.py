@@ -94,7 +94,7 @@ def shortened(name: str, most: int) -> str:
 def labels(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """An identifier for each column of a table, no two of them the same parameter."""
     out, taken = dict[str, str](), set[str]()
-    for column, bare in _bare_columns(columns, links).items():
+    for column, bare in bare_columns(columns, links).items():
         label, number = snake(bare), 2
         while parameter(label) in taken:
             label, number = f"{snake(column)}_{number}", number + 1
@@ -108,8 +108,7 @@ _WITH_PLURAL = {
     "{}_file": "media",
     "crew_member": "crew",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
-    "{}_record": "software info information data feedback traffic weather research maintenance"
-    " history",
+    "{}_record": "info information traffic research maintenance history",
 }
 _UNCOUNTABLE = {
     word: one.format(word) for one, words in _WITH_PLURAL.items() for word in words.split()
@@ -156,6 +155,7 @@ def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     bare = re.sub("creation$", "created", bare)
+    bare = re.sub("^time_?stamp$", "added", bare)
     last = bare.rpartition("_")[2]
     fitting = PARTICIPLE.search(last) and last not in OF_ITSELF
     return bare.replace("_", " ") if fitting else ""
@@ -191,17 +191,35 @@ def _numbers(word: str) -> tuple[str, str]:
     """
     if not word.isascii() or not word.isalpha():
         return word, word
-    if word in _UNCOUNTABLE:
-        return _UNCOUNTABLE[word], f"{_UNCOUNTABLE[word]}s"
-    is_written = resolve("synth.ext.authoring.english:is_written")
+    if one := _UNCOUNTABLE.get(word) or (_is_mass(word) and f"{word}_record"):
+        return one, f"{one}s"
     singular = _english().singular_noun(word)
-    plural = singular and not word.endswith(("ss", "alias")) and is_written(singular, singular)
-    if plural and word.endswith(("us", "is")):  # menus, but neither status nor axis
-        plural = not resolve("synth.ext.authoring.english:is_rare")(singular, beside=word)
-    if plural:
+    is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
+    if singular and not word.endswith(("ss", "alias")) and is_written(singular, singular, word):
         return str(singular), word
-    many = str(_english().plural_noun(word))
     return word, many if is_written(many, word) else f"{word}_records"
+
+
+def _plural(word: str) -> str:
+    return str(_english().plural_noun(word))
+
+
+@cache
+def _is_mass(word: str) -> bool:
+    """True for a noun that people hardly use with an article or in the plural.
+
+    >>> [_is_mass(one) for one in ("logging", "weather", "booking", "status", "interwiki")]
+    [True, True, False, False, False]
+    """
+    return bool(resolve("synth.ext.authoring.english:is_mass")(word, _plural(word)))
+
+
+@cache
+def is_countable(words: str) -> bool:
+    """True for words that end with a noun of which there are several: a calendar."""
+    last = words.rpartition(" ")[2]
+    is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
+    return is_noun and not _is_mass(last)
 
 
 @cache
@@ -235,6 +253,8 @@ _SHORT = {
     "pos": "position",
     "min": "minimum",
     "max": "maximum",
+    "orig": "original",
+    "pref": "preference",
     "fname": "first name",
     "lname": "last name",
 }
@@ -302,12 +322,13 @@ def said(
 'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
-    bare, out = _bare_columns(columns, links), dict[str, str]()
+    bare, out = bare_columns(columns, links), dict[str, str]()
     for name, comment in zip(columns, comments, strict=True):
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        out[name] = _said(bare[name].removeprefix("fk_").split("_"))
+        *words, last = bare[name].removeprefix("fk_").split("_")
+        out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
     bare = {name: _without(noun.split(), out[name]) for name in out}
     taken = [*out.values(), *bare.values()]
     return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
@@ -347,15 +368,16 @@ def _number_of(words: Sequence[str]) -> list[str]:
     return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
-def _bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
+def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """The spelled name of each column without the first word that all at least three columns share
-    which are no ``links`` to other tables.
+    which are no ``links`` to other tables; where there are fewer, that all columns share.
 
-    >>> _bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
+    >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
     names = {column: spelled(column) for column in columns}
     own = [name.partition("_") for column, name in names.items() if column not in links]
+    own = own if len(own) > 2 else [name.partition("_") for name in names.values()]
     heads = {head for head, _, rest in own if rest}
     shared = len(own) > 2 and len(heads) == 1 and all(rest for _, _, rest in own)
     prefix = f"{heads.pop()}_" if shared else ""
@@ -425,9 +447,13 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     ['circle', 'circle user', 'sales day', 'closed circle', 'label', 'row of “oe”']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
+    names = {table: re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", one) for table, one in names.items()}
     ones = {found.many: found.one for found in map(noun_of, names.values())}
     for table, bare in names.items():
-        *heads, last = re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", bare).split("_")  # filters2_rules
+        *heads, last = bare.split("_")  # graph_templates_item, filters2_rules
+        owner = max((one for one in ones if f"{bare}_".startswith(f"{one}_")), key=len, default="")
+        if heads and owner and owner != bare and not PARTICIPLE.search(last):
+            *heads, last = (ones[owner] + bare.removeprefix(owner)).split("_")
         heads = heads if PARTICIPLE.search(last) else [ones.get(head, head) for head in heads]
         noun, number = noun_of("_".join([*heads, last])), 1
         one = noun.one

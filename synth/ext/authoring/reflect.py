@@ -59,7 +59,9 @@ def reflect(
                 replace(
                     table,
                     links=tuple(
-                        replace(one, noun=known[one.table].one)
+                        replace(
+                            one, noun=known[one.table].one, label=table.column(one.column).label
+                        )
                         for one in table.links
                         if (one.table, one.target) in shown
                     ),

@@ -122,6 +122,12 @@ def _is_state(column: ColumnShape) -> bool:
     return _is_flag(column) and resolve("synth.ext.authoring.english:kind_of")(last) == "state"
 
 
+def _is_deed(column: ColumnShape) -> bool:
+    """True for a verb and what it is done to: ``follow_redirects``."""
+    first, _, rest = column.label.partition("_")
+    return resolve("synth.ext.authoring.english:is_verb")(first) and is_plural(rest)
+
+
 def _is_code_list(column: ColumnShape) -> bool:
     """True for few codes: all of them words in capitals, or all in small letters."""
     codes = [str(value) for value in column.choices]
@@ -191,7 +197,7 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|_(?:ts|date|timestamp|epoch)$"
+        r"(?:^|_)at$|_(?:ts|date|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
         r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
@@ -259,12 +265,14 @@ _RULES = (
         "its name says how many or how much",
         _NUMBERS,
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
-        r"|seats?|copies|units?|on_hand|level|points?|hours?|minutes?|seconds?|days?|credits?"
+        r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
+        r"|(?:hour|minute|second|day)(?=$)"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
         r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|speed|brightness"
         r"|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
+    _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
     _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),
@@ -319,7 +327,7 @@ _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
     r"|alembic_version|django_(?:admin_log|content_type|migrations|session|site)"
     r"|auth_(?:\w+_)?permissions?|delayed_jobs?|failed_jobs|job_batches"
-    r"|migrations?|sessions?|cache(?:_\w+)?|oauth\w*|flyway_\w+"
+    r"|migrations?|sessions?|cache(?:_\w+)?|\w+_cache|oauth\w*|flyway_\w+"
     r"|database_?changelog(?:_?lock)?|knex_\w+|personal_access_tokens|queue_\w+|update_?log)$"
 )
 
@@ -472,8 +480,13 @@ def _handle(table: TableShape) -> tuple[str, ...]:
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
     for column in sorted(fitting, key=lambda one: order.index(one.label)):
         return (column.name,)
-    unique = [column for column in table.of_role("text") if column.unique]
-    return (unique[0].name,) if unique and _sayable(unique[0], table.rows) else ()
+    telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
+    texts = [
+        column
+        for column in table.of_role("text", "category")
+        if (column.unique and column.role == "text") or telling == [column]
+    ]
+    return (texts[0].name,) if texts and _sayable(texts[0], table.rows) else ()
 
 
 def _sayable(column: ColumnShape, rows: int) -> bool:

@@ -11,9 +11,12 @@ from envs.plugins import resolve
 from synth.ext.authoring.names import (
     OF_ITSELF,
     Noun,
+    a,
     be,
     date_verb,
     date_words,
+    is_countable,
+    is_plural,
     is_sayable,
     noun_of,
     parameter,
@@ -59,6 +62,9 @@ _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
     **dict.fromkeys(("price", "cost", "fare"), ("more expensive", "most expensive")),
     "size": ("larger", "largest"),
+    "width": ("wider", "widest"),
+    "height": ("taller", "tallest"),
+    "weight": ("heavier", "heaviest"),
 }
 """Words for more and most of what a column holds."""
 
@@ -148,9 +154,16 @@ class ColumnShape:
     @property
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
-        numbers = self.kind == "integer" and self.role in {"moment", "category", "status"}
-        plain = not numbers and self.kind not in {"boolean", "other"}
+        number = self.kind in {"integer", "number"}
+        plain = not (number and self.role in {"moment", "category", "status"})
+        plain = plain and self.kind not in {"boolean", "other"} and self.words != "count"
         return plain and is_sayable(self.words)
+
+    @property
+    def sign(self) -> str:
+        """What rows with this flag are marked as: ``urgent``, ``a calendar``."""
+        plain = self.mark in {"default", "multiple", "public"} or not is_countable(self.mark)
+        return self.mark if plain else a(self.mark)
 
     @property
     def words(self) -> str:
@@ -172,7 +185,8 @@ class ColumnShape:
 
     def shown(self, name: str) -> str:
         """The place of a value in a sentence, by the name of its slot or of what saved it."""
-        return f"{{{name}.hundredths}}" if self.in_cents else f"{{{name}}}"
+        form = ".written" if self.kind in {"date", "moment"} else ""
+        return f"{{{name}{'.hundredths' if self.in_cents else form}}}"
 
     @property
     def verb(self) -> str:
@@ -218,12 +232,15 @@ class ColumnShape:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A foreign key of one column. ``noun`` is the noun of the table."""
+    """A foreign key of one column. ``noun`` is the noun of the table, ``label`` the column's name
+    without what all columns of its table begin with.
+    """
 
     column: str
     table: str
     target: str
     noun: str = ""
+    label: str = ""
 
     @property
     def role(self) -> str:
@@ -237,15 +254,16 @@ class Link:
         >>> Link("owner_uid", "users", "id", "user").role
         'owner'
         """
-        name, key = snake(self.column), snake(self.target)
+        name, key = self.label or snake(self.column), snake(self.target)
         if name == key and self.noun:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
-        role = next(filter(None, heads), name)
-        if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
+        named = [*filter(None, heads), name]
+        if any(noun_of(one).one == self.noun for one in named):  # of a hardware item
             return self.noun
-        if noun_of(role).one == self.noun:  # of a hardware item
+        role = named[0]
+        if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
@@ -258,7 +276,7 @@ class Link:
 
     @property
     def words(self) -> str:
-        """The part as a person says it; a beginning of the noun is written out.
+        """The part as a person says it, in the singular; a beginning of the noun is written out.
 
         >>> Link("parent_cat", "categories", "id", "feed_category").words
         'parent category'
@@ -268,7 +286,8 @@ class Link:
             next((n for n in nouns if len(w) > 2 and is_sayable(w) and n.startswith(w)), w)
             for w in self.role.split("_")
         )
-        return " ".join(whole) if name.isascii() else name
+        words = " ".join(whole) if name.isascii() else name
+        return noun_of(words.replace(" ", "_")).words if is_plural(words.split()[-1]) else words
 
     @property
     def is_said(self) -> bool:
@@ -320,8 +339,11 @@ class TableShape:
         ]
 
     def asked(self, *roles: Role) -> list[ColumnShape]:
-        """The columns of these roles that a person asks for, or wants changed."""
-        return [column for column in self.of_role(*roles) if column.is_said]
+        """The columns of these roles that a person asks for, or wants changed: no status of the
+        monitor status.
+        """
+        said = [column for column in self.of_role(*roles) if column.is_said]
+        return [one for one in said if not f" {self.noun.words}".endswith(f" {one.words}")]
 
     def link_of(self, column: str) -> Link | None:
         return next((link for link in self.links if link.column == column), None)

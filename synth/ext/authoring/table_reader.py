@@ -314,6 +314,10 @@ class TableReader:
             self.ledger.use("column")
         self.types[name] = own
         comment = raw.get("comment") or self.written.get(name)
+        if maintained := " ON UPDATE " in str(raw.get("default")):
+            self.ledger.found("action")
+            place = f"{self.name}.{name}: ON UPDATE CURRENT_TIMESTAMP"
+            self.ledger.leave_out("action", place, "a tool's change leaves the column as it is")
         return LiveColumn(
             name=name,
             type=declared,
@@ -323,7 +327,7 @@ class TableReader:
             default=self._default(raw) if computed is None else None,
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
-            maintained=" ON UPDATE " in str(raw.get("default")),
+            maintained=maintained,
         )
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:

@@ -119,7 +119,7 @@ def _totals(table: TableShape) -> tuple[str, ...]:
 
 _APART = re.compile(
     r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|price|rate|points"
-    r"|width|height"
+    r"|width|height|font"
     r"|balance|number|interval|timeout|delay|retention|threshold)(?:_|$)"
 )
 

@@ -43,7 +43,7 @@ from synth.prepare import PreparedRun, prepare
 from synth.task import Message, Task
 
 
-class KnownRollout(ABC):
+class _KnownRollout(ABC):
     """One known rollout: its opening messages, its job's seed, and its answers."""
 
     opening: Sequence[Message]
@@ -72,8 +72,8 @@ class RecordedRolloutIndex:
     summary by the user's request.
     """
 
-    def __init__(self, voices: Iterable[KnownRollout]) -> None:
-        self._by_opening: dict[str, list[KnownRollout]] = {}
+    def __init__(self, voices: Iterable[_KnownRollout]) -> None:
+        self._by_opening: dict[str, list[_KnownRollout]] = {}
         for rollout in voices:
             for key in (_opening(rollout.opening), _asked(rollout.opening)):
                 self._by_opening.setdefault(key, []).append(rollout)
@@ -84,7 +84,7 @@ class RecordedRolloutIndex:
         voice = await self._choose(request, messages)
         return await voice.answer(messages)
 
-    async def _choose(self, request: dict[str, Any], messages: Sequence[Message]) -> KnownRollout:
+    async def _choose(self, request: dict[str, Any], messages: Sequence[Message]) -> _KnownRollout:
         summary = read_request(messages)
         if summary is not None:
             messages = summary.messages
@@ -107,7 +107,7 @@ class RecordedRolloutIndex:
             )
         return known[0] if len(known) == 1 else self._deal(messages, known)
 
-    def _deal(self, messages: Sequence[Message], known: Sequence[KnownRollout]) -> KnownRollout:
+    def _deal(self, messages: Sequence[Message], known: Sequence[_KnownRollout]) -> _KnownRollout:
         """Choose among rollouts with the same history: each is used once in a round."""
         key = digest(messages)
         self._dealt[key] += 1
@@ -115,8 +115,8 @@ class RecordedRolloutIndex:
 
 
 async def _preferred(
-    known: Sequence[KnownRollout], request: Mapping[str, Any]
-) -> Sequence[KnownRollout]:
+    known: Sequence[_KnownRollout], request: Mapping[str, Any]
+) -> Sequence[_KnownRollout]:
     """Keep the rollouts with the request's seed, then those with its tools, if there are any."""
     seed = request.get("seed")
     known = [rollout for rollout in known if wire_seed(rollout.seed) == seed] or known
@@ -143,7 +143,7 @@ def turn_of(message: Message) -> str:
     return canonical([message["content"], [[call["name"], call["arguments"]] for call in calls]])
 
 
-class RecordedVoice(KnownRollout):
+class RecordedVoice(_KnownRollout):
     """A rollout of a recorded run."""
 
     def __init__(self, records: Records, key: Key, opening: Sequence[Message]) -> None:
@@ -217,7 +217,7 @@ def _records(path: Path) -> tuple[Records, RunConfig]:
         raise OperatorError(f"model.path: {error}") from None
 
 
-def _scripted(run: PreparedRun, templates: Templates) -> Iterator[KnownRollout]:
+def _scripted(run: PreparedRun, templates: Templates) -> Iterator[_KnownRollout]:
     plan, own = run.plan, run.spec.model
     model = make(cast("ScriptedOptions", own.options), own.sampling, None)
     for index in range(plan.tasks):
@@ -255,7 +255,7 @@ class _Planned:
         return self._proved
 
 
-class _ScriptedVoice(KnownRollout):
+class _ScriptedVoice(_KnownRollout):
     """The expert in one job of a plan, its mistake included if it makes one."""
 
     def __init__(self, model: ScriptedModel, planned: _Planned, seed: int) -> None:

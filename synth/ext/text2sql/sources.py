@@ -169,7 +169,7 @@ def write_bird_world(
         "changed": read.changed,
         "databases": unread,
     }
-    return write_document(folder, document)
+    return _write_document(folder, document)
 
 
 def _known(
@@ -188,7 +188,7 @@ def _known(
     return known
 
 
-def write_document(folder: Path, document: QuestionsDocument) -> Path:
+def _write_document(folder: Path, document: QuestionsDocument) -> Path:
     """Write the questions, the policy and the tools to a world's folder, and return that."""
     text = json.dumps(document, ensure_ascii=False, indent=1)
     (folder / QUESTIONS_FILE).write_text(text, "utf-8")
@@ -335,7 +335,7 @@ class QuestionSource(FamilySource):
         read = read_questions(file, FAMILY, self._fields)
         _known(file, read.questions, families)
         folder.mkdir(parents=True)
-        return write_document(
+        return _write_document(
             folder,
             {
                 "source": file.name,

@@ -7,14 +7,14 @@ import pytest
 from synth.core.validation.argument_provenance import appears_in, flat, numbers
 
 SEEN = flat(
-    "I am yusuf_rossi_9620, mail kim.lee@example.org, order LP-11410, 12.5 kg, mother, 2026-04-01"
+    "I am yusuf_rossi_9620, mail kim.lee@example.org, order LP-11410, 12.5 kg, mother, 2026-04-01,"
+    " paid on 3 May 2025 at 14:30"
 )
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("Yusuf", True),
         ("Rossi", True),
         ("Yusuf Rossi", True),
         ("Kim Lee", True),
@@ -23,9 +23,9 @@ SEEN = flat(
         (12.5, True),
         (12, False),
         (962, False),
-        ("moth", False),
         ("2026-04-02", False),
-        ("1141", False),
+        ("2025-05-03 14:30:00", True),
+        ("2025-05-03 14:31:00", False),
         ("Kim Rossi-Meier", False),
         ("us", False),
         ("", True),

@@ -3,11 +3,12 @@
 In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result
 that an earlier step saved; a value that is nothing but one name keeps its native type.
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
-``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250. ``{{`` and ``}}`` are
-literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
-both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
-filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
-value looks like (``$pid``, ``{x}``), it is never read as notation again.
+``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{paid.written}`` a day
+or moment: 3 May 2025 at 14:30. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in
+which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is meant,
+and ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved names
+when the solution is played. Whatever a slot's value looks like (``$pid``, ``{x}``), it is never
+read as notation again.
 
 In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes
 an SQL literal: ``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled
@@ -16,6 +17,7 @@ in.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -32,7 +34,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
-HUNDREDTHS = "hundredths"
+HUNDREDTHS, WRITTEN = "hundredths", "written"
 UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
@@ -78,8 +80,7 @@ def _compile_text(
     lead = len(raw) - len(raw.lstrip("$"))
     known = {*slots, *saved}
     raw = "$" * (lead - 1) + _dollars(raw[lead:], known) if lead > 1 else _dollars(raw, known)
-    parts: list[Json] = []
-    position = 0
+    parts, position = list[Json](), 0
     for piece in _PIECE.finditer(raw):
         literal = raw[position : piece.start()]
         position = piece.end()
@@ -103,8 +104,7 @@ def compile_sql(
     raw: str, slots: frozenset[str] | set[str], saved: frozenset[str] | set[str]
 ) -> Json:
     """Compile SQL whose ``:name`` are literals; the rest is a value as in :func:`compile_value`."""
-    parts: list[Json] = []
-    position = 0
+    parts, position = list[Json](), 0
     for found in BINDS.finditer(raw):
         if name := found.group(1):
             parts += [
@@ -128,8 +128,7 @@ def sql_literal(value: Json) -> str:
     if isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, str):
-        doubled = value.replace("'", "''")
-        return f"'{doubled}'"
+        return "'" + value.replace("'", "''") + "'"
     raise TaskError(f"{text_of(value)[:80]!r} must be a single value to be an SQL literal")
 
 
@@ -163,8 +162,7 @@ def _joined(parts: Sequence[Json]) -> Json:
             merged[-1] += part
         else:
             merged.append(part)
-    if not merged:
-        return ""
+    merged = merged or [""]
     return merged[0] if len(merged) == 1 else {"$text": merged}
 
 
@@ -212,9 +210,8 @@ def _singular(noun: str) -> str:
 
 
 def _filled_sql(parts: Sequence[Json]) -> Json:
-    if any(isinstance(part, dict) for part in parts):
-        return {"$sql": list(parts)}
-    return "".join(text_of(part) for part in parts)
+    held = any(isinstance(part, dict) for part in parts)
+    return {"$sql": list(parts)} if held else "".join(map(text_of, parts))
 
 
 def _is_node(value: Json) -> bool:
@@ -228,6 +225,8 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
         if item == HUNDREDTHS and isinstance(value, int):
             return f"{value / 100:.2f}"
+        if item == WRITTEN and not isinstance(value, dict):
+            return written(text_of(value))
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
         if fields is None or item not in fields:
             holds = (
@@ -238,6 +237,16 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
             raise TaskError(f"{'.'.join([name, *path[:depth]])} has no field {item!r}; {holds}")
         value = fields[item]
     return value
+
+
+def written(text: str) -> str:
+    """A day or moment as people write it: 3 May 2025 at 14:30; any other text stays."""
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    time = f"{moment: at %H:%M:%S}".removesuffix(":00") if text[10:] else ""
+    return f"{moment.day} {moment:%B %Y}{time}"
 
 
 def text_of(value: Json) -> str:
@@ -251,10 +260,8 @@ def text_of(value: Json) -> str:
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
     '\n- A: dose 5 mg, 1 time per day'
     """
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "none"
+    if value is None or isinstance(value, str):
+        return "none" if value is None else value
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
+from synth.core.language.wording import MONTH, days
 from synth.core.models.scripted.expert import ExpertConversation, Play
 from synth.core.models.scripted.narrating import LOOKING
 from synth.core.types.steps import Action, AskStep, ConfirmStep, Step, rewritten
@@ -238,14 +239,16 @@ def _around(before: str, text: object, after: str) -> object:
 
 
 def _other_forms(text: str) -> str:
-    """ISO dates in words, and decimal numbers without or with a last zero."""
+    """ISO dates in words and others in ISO, and decimal numbers without or with a last zero."""
 
     def date(found: re.Match[str]) -> str:
+        if not found[1]:
+            return next(iter(days("dmy", found.group().lower())), found.group())
         try:
             day = dt.date.fromisoformat(found.group())
         except ValueError:
             return found.group()
         return f"{day:%B} {day.day}, {day.year}"
 
-    dates = re.sub(r"\b\d{4}-\d\d-\d\d\b", date, text)
+    dates = re.sub(rf"\b(?:(\d{{4}})-\d\d-\d\d|\d{{1,2}} (?i:{MONTH}) \d{{4}})\b", date, text)
     return re.sub(r"(?<![\d.,-])(\d+\.\d)(?![\d.])", r"\g<1>0", dates)

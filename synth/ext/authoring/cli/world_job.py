@@ -62,7 +62,7 @@ options:
 """What such a job takes: lines of a command's help."""
 
 
-def check_options(options: Arguments, command: str) -> None:
+def _check_options(options: Arguments, command: str) -> None:
     """Raise OperatorError for options that cannot work."""
     if options.model == "scripted":
         raise OperatorError("--model scripted writes nothing: name a model at an endpoint")
@@ -76,7 +76,7 @@ def check_options(options: Arguments, command: str) -> None:
 
 
 @dataclass(frozen=True)
-class WritingSpec:
+class _WritingSpec:
     """What a job needs of its config. ``identity`` is of its model, sampling and seed."""
 
     database: DatabaseConfig
@@ -86,7 +86,7 @@ class WritingSpec:
     model: Callable[[], Model]
 
 
-def writing_spec(source: Path, options: Arguments) -> WritingSpec:
+def _writing_spec(source: Path, options: Arguments) -> _WritingSpec:
     """The settings of a job on the world in a folder."""
     given = [
         f"env.path={quoted_value(str(source))}",
@@ -105,7 +105,7 @@ def writing_spec(source: Path, options: Arguments) -> WritingSpec:
             raise OperatorError(f"model.kind={model.kind} asks no endpoint, and writes nothing")
         return build_model(spec.model)
 
-    return WritingSpec(
+    return _WritingSpec(
         config.database,
         AskingBudget(config.budget.usd, config.budget.tokens),
         config.preflight,
@@ -114,7 +114,7 @@ def writing_spec(source: Path, options: Arguments) -> WritingSpec:
     )
 
 
-def own_folder(source: Path, to: Path | None, what: str) -> Path:
+def _own_folder(source: Path, to: Path | None, what: str) -> Path:
     """The folder of the world that is added to: the world's, or its copy at ``to``.
 
     Raises OperatorError for a world that ships, which is never changed.
@@ -132,7 +132,7 @@ def own_folder(source: Path, to: Path | None, what: str) -> Path:
 
 
 @contextmanager
-def locked_state(folder: Path) -> Generator[Path]:
+def _locked_state(folder: Path) -> Generator[Path]:
     """The folder of the journals, locked: one job at a time adds to a world."""
     state = folder / STATE
     with disk(state):
@@ -160,7 +160,7 @@ class WorldJob(ABC, Generic[Outcome]):
     """The kind of the end that the journal keeps of a question."""
 
     options: Arguments
-    spec: WritingSpec = field(init=False)
+    spec: _WritingSpec = field(init=False)
     screen: Screen = field(init=False)
     model: Model = field(init=False)
     folder: Path = field(init=False)
@@ -175,9 +175,9 @@ class WorldJob(ABC, Generic[Outcome]):
         Raises OperatorError, ConfigProblems, ModelError, and the errors of worlds and tasks.
         """
         options = self.options
-        check_options(options, self.command)
+        _check_options(options, self.command)
         source = find_world(options.world)
-        self.spec = writing_spec(source, options)
+        self.spec = _writing_spec(source, options)
         self.screen = Screen(sys.stderr if options.json or options.dry_run else None)
         if options.dry_run:
             for message in self.first_prompt(load_world(source)):
@@ -185,10 +185,10 @@ class WorldJob(ABC, Generic[Outcome]):
             return 0
         self.model = self.spec.model()
         adds, counts = self.nouns
-        self.folder = own_folder(source, options.to, adds)
+        self.folder = _own_folder(source, options.to, adds)
         name = f"{counts}-{self.spec.identity}.jsonl"  # jobs of another identity have their own
         with (
-            locked_state(self.folder) as state,
+            _locked_state(self.folder) as state,
             closing(AskingJournal(state / name, self.end)) as journal,
         ):
             self.ask(load_world(self.folder), journal)

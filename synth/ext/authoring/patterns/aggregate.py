@@ -292,6 +292,8 @@ def _greatest(rows: Children) -> Draft | None:
         asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
         fact = f", {by.verb} on {by.shown('figure')}"
         fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
+    named = shown[0].kind == "text"  # a number beside another says which is which only by its place
+    of = f"Of {{number}} {noun.plural_words}, " if named else ""
     return family(
         "greatest_child",
         rows.named(noun.one, by.parameter),
@@ -309,7 +311,7 @@ def _greatest(rows: Children) -> Draft | None:
             ),
             *ended(
                 {one: f"${one}" for one in wanted},
-                f"Of {{number}} {noun.plural_words}, the {first} is {{{answer}}}{fact}.",
+                f"{of}the {first} is {{{answer}}}{fact}.",
                 f"{{{answer}}} is the {first}{fact}.",
             ),
         ],

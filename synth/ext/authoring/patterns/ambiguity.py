@@ -33,7 +33,7 @@ def _not_found(row: Named) -> Draft | None:
     asked = [column for column in worth_asking(table) if not column.nulls]
     fresh = zip(*(new_texts(table, table.column(one)) for one in row.columns), strict=False)
     values = [[literal("-".join(texts)), *map(literal, texts), "0"] for texts in fresh]
-    if not asked or not values:
+    if not asked or not values or not nameable(row.tools):
         return None
     column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter

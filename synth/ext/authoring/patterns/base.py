@@ -47,7 +47,8 @@ class Sketch:
     @property
     def tables(self) -> list[TableShape]:
         """The tables with rows, those first whose rows a person changes and names in few words."""
-        filled = [table for table in self.shape.tables.values() if table.rows]
+        tables = self.shape.tables
+        filled = [one for one in tables.values() if one.rows and not _is_copy(one, tables)]
         return sorted(
             filled,
             key=lambda one: (
@@ -247,6 +248,18 @@ class Named:
 
     def key_arguments(self) -> dict[str, object]:
         return {self.table.parameter(column): self.reference(column) for column in self.table.key}
+
+
+def _is_copy(table: TableShape, tables: Mapping[str, TableShape]) -> bool:
+    """True for rows that repeat columns of those that their keys refer to, and have no others: a
+    program keeps them.
+    """
+    link = table.link_of(table.key[0]) if len(table.key) == 1 else None
+    if link is None or link.table == table.name:
+        return False
+    owner = {column.label for column in tables[link.table].columns}
+    own = {column.label for column in table.columns} - {table.column(link.column).label}
+    return bool(own) and own <= owner
 
 
 def _parted(table: TableShape) -> tuple[ColumnShape, Link] | None:

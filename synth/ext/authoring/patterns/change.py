@@ -149,7 +149,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     return family(
         "change",
         f"{noun.one}_{column.parameter}",
-        f"Mark {noun.words} as {column.mark}.",
+        f"Mark {noun.words} as {column.sign}.",
         row.ground(
             where=[
                 *open_only(sketch, row),
@@ -158,16 +158,16 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             ],
         ),
         [
-            f"Please mark {row.words} as {column.mark}.",
-            f"{row.words} should be marked as {column.mark} from now on.",
+            f"Please mark {row.words} as {column.sign}.",
+            f"{row.words} should be marked as {column.sign} from now on.",
         ],
         [
             *row.read(column.name, sketch),
             row.update({column.parameter: column.yes}),
             {
                 "say": [
-                    f"Done: {row.words} is now marked as {column.mark}.",
-                    f"I have marked {row.words} as {column.mark}, as you asked.",
+                    f"Done: {row.words} is now marked as {column.sign}.",
+                    f"I have marked {row.words} as {column.sign}, as you asked.",
                 ]
             },
         ],

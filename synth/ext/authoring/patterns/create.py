@@ -69,7 +69,7 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
             return None  # the program makes it, and no person says it
         if column.mark:
             plan.arguments[column.parameter] = column.yes
-            plan.words.append(f"marked as {column.mark}")
+            plan.words.append(f"marked as {column.sign}")
             continue
         slot, domain = f"new_{column.parameter}", domain_of(table, column, sketch.now)
         plan.slots[slot] = name
@@ -100,7 +100,7 @@ def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
 def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, noun = sketch.tools[table.name], table.noun
     plan = _plan_of(sketch, table)
-    if tools.create is None or plan is None or not plan.parents:
+    if tools.create is None or plan is None or not _says_something(plan):
         return None
     free = _free(table, plan, tools.given)
     if free is None:
@@ -131,10 +131,19 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     )
 
 
+def _says_something(plan: _Plan) -> bool:
+    """True for a row that somebody wants: of several parents, or of one with values."""
+    return bool(plan.parents) and (bool(plan.words) or len(plan.parents) > 1)
+
+
 def _only_ties(table: TableShape) -> bool:
     """True for a table that is called after those whose rows it ties: a wishlist item is not."""
     tied = {word for link in table.links for word in link.noun.split("_")}
-    return table.is_join and {*table.noun.one.split("_")} <= tied
+    return table.is_join and {*table.noun.one.split("_")} <= tied | _TIES
+
+
+_TIES = frozenset({"assignment", "association", "link", "map", "mapping", "relation", "xref"})
+"""Words in the names of tables that only tie rows together."""
 
 
 def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
@@ -295,7 +304,10 @@ def _taken(
 ) -> Draft:
     noun, name = table.noun, quoted(column.name)
     slot = f"new_{column.parameter}"
-    union = "".join(f"UNION ALL SELECT {literal(one)}, {literal(one)}, 0\n" for one in fresh)
+    rows = f"NOT EXISTS (SELECT 1 FROM {quoted(table.name)} WHERE {name} ="
+    union = "".join(
+        f"UNION ALL SELECT {x}, {x}, 0 WHERE {rows} {x})\n" for x in map(literal, fresh)
+    )
     ground = (
         f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
         f"WHERE {name} IS NOT NULL\n{union}"

@@ -84,7 +84,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
-        row.ground(row.hidden, [f"{row.col(c.name)} IS NOT NULL" for c in asked]),
+        row.ground(row.hidden, [one for c in asked for one in _says(row.col(c.name), c)]),
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
@@ -109,23 +109,23 @@ def _flag(sketch: Sketch, table: TableShape) -> Draft | None:
     field, noun = column.parameter, table.noun.words
     ends = list[Step]()
     for case, verb in (("yes", "is"), ("no", "is not")):
-        text = f"{row.words} {verb} marked as {column.mark}."
+        text = f"{row.words} {verb} marked as {column.sign}."
         says = (f"{case.capitalize()}, {text}", f"I have checked: {text}")
         ends.append({case: ended({field: case == "yes"}, *says)})
     return family(
         "look_up",
         f"{table.noun.one}_{field}",
-        f"Find {noun} and say whether it is marked as {column.mark}.",
+        f"Find {noun} and say whether it is marked as {column.sign}.",
         row.ground(
             [f"{column.is_set(row.alias)} AS marked"], [f"{row.col(column.name)} IS NOT NULL"]
         ),
         [
-            f"Is {row.words} marked as {column.mark}?",
-            f"Please check whether {row.words} is marked as {column.mark}.",
+            f"Is {row.words} marked as {column.sign}?",
+            f"Please check whether {row.words} is marked as {column.sign}.",
         ],
         [*row.look({f"{field}_found": column}), *ends],
         cases={"yes": "marked", "no": "NOT marked"},
-        answer={field: {"type": "boolean", "description": f"Whether it is {column.mark}."}},
+        answer={field: {"type": "boolean", "description": f"Whether it is {column.sign}."}},
     )
 
 
@@ -152,13 +152,13 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     joins, steps, last = _way(sketch, row, links, saved)
     role = links[-1].words
     where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
-    says, replies = _about_end(row, links, end, asked, [*saved])
+    asks, replies = _about_end(row, links, end, asked, [*saved])
     return family(
         "look_up_parent" if len(links) == 1 else "look_up_far",
         f"{table.noun.one}_{parameter(links[-1].role)}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
         row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
-        says,
+        asks,
         [
             *steps,
             *ended({column.parameter: f"${name}" for name, column in saved.items()}, *replies),
@@ -227,9 +227,14 @@ def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     )
 
 
+def _says(value: str, column: ColumnShape) -> list[str]:
+    """Conditions that a value is not empty."""
+    return [f"{value} IS NOT NULL", *([f"{value} <> ''"] if column.kind == "text" else [])]
+
+
 def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
     """Conditions that a value says something: "the job of the support rep is support" does not."""
-    yield f"{value} IS NOT NULL"
+    yield from _says(value, column)
     if column.kind == "text":
         yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
 

@@ -91,10 +91,10 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
     if column.mark:
         says = [
-            f"Please mark all {rows.words} as {column.mark}.",
-            f"All {rows.words} should be marked as {column.mark}.",
+            f"Please mark all {rows.words} as {column.sign}.",
+            f"All {rows.words} should be marked as {column.sign}.",
         ]
-        reply = f"Done: {changed} are now marked as {column.mark}."
+        reply = f"Done: {changed} are now marked as {column.sign}."
     keys = f"{rows.noun.one}_keys"
     new = {column.parameter: value if column.mark else "{new_value}"}
     call = {str(rows.tools.update): {rows.table.parameter(key): "$row", **new}}
