@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -13,6 +13,8 @@ from sqlalchemy import Connection, Engine, Inspector
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SAWarning
 
+from synth.core.foundation.suggestions import hint, nearest
+from synth.errors import OperatorError
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
@@ -52,6 +54,7 @@ def reflect(
             one.name: _kept(_table(one, known[one.name], inspector, db), maintained) for one in live
         }
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
+    _refuse_unknown(given or {}, shown)
     tables = _with_derived({table.name: table for table in live}, tables)
     shape = Shape(
         {
@@ -72,6 +75,18 @@ def reflect(
         }
     )
     return Shape({name: _among(shape, table) for name, table in shape.tables.items()})
+
+
+def _refuse_unknown(given: Roles, shown: Collection[tuple[str, str]]) -> None:
+    """Raise OperatorError for a role of a column that a table lacks; a file of roles may have more
+    tables than were taken.
+    """
+    tables = {table for table, _ in shown}
+    taken = given.keys() & tables or given.keys()
+    for name in (f"{table}.{column}" for table in sorted(taken) for column in given[table]):
+        if tuple(name.split(".", 1)) not in shown:
+            near = hint(nearest(name, map(".".join, shown)))
+            raise OperatorError(f"the file of roles: {name}: no such column{near}")
 
 
 def _kept(table: TableShape, maintained: Container[tuple[str, str]]) -> TableShape:

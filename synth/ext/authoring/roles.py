@@ -478,7 +478,8 @@ def _handle(table: TableShape) -> tuple[str, ...]:
         return tuple(names)
     order = _name_order(table)
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
-    for column in sorted(fitting, key=lambda one: order.index(one.label)):
+    places = {label: place for place, label in enumerate(order)}
+    for column in sorted(fitting, key=lambda one: places.get(one.label, -1)):
         return (column.name,)
     telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
     texts = [

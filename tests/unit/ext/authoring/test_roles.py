@@ -130,10 +130,13 @@ def test_roles_are_shown_and_nothing_is_written(
 def test_an_author_corrects_a_role(file: Path, shape: Shape):
     text = write_roles(shape)
     known = yaml.safe_load(text)
-    known["parcels"]["flags"] = "quantity"
+    known["parcels"] |= {"flags": "quantity", "price": "name"}
     given = read_roles(yaml.safe_dump(known), "roles.yaml")
-    corrected = reflect(from_files([file]).engine, given).tables["parcels"].column("flags")
-    assert (corrected.role, corrected.why) == ("quantity", "roles.yaml")
+    corrected = reflect(from_files([file]).engine, given).tables["parcels"]
+    flags = corrected.column("flags")
+    assert (flags.role, flags.why, corrected.handle[:1]) == ("quantity", "roles.yaml", ("price",))
+    with pytest.raises(OperatorError, match="parcels.flaggs: no such column; did you mean parcels"):
+        reflect(from_files([file]).engine, {"parcels": {"flaggs": "flag"}})
 
 
 @pytest.mark.parametrize(
