@@ -137,6 +137,8 @@ def test_a_server_is_read_as_it_writes(engine: str, script: str, expected: dict[
     assert next(iter(out.values())) == "it holds a number beyond the 64 bits of SQLite"
     if engine == "mariadb":
         assert out.keys() == {"odd (id 18446744073709551615)", "part (part_id 2)"}
+        assert named(source, "column")["odd.kind"] == "a SET, which becomes a text"
+        assert "CHECK (id >= 0)" in source.schema
     else:
         assert named(source, "value")["odd.price"] == ROUNDED
 

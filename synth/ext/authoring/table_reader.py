@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Inspector, TableClause, column, func, select, table, text
 from sqlalchemy import types as sql
-from sqlalchemy.dialects.mysql import TINYINT
+from sqlalchemy.dialects.mysql import SET, TINYINT
 from sqlalchemy.dialects.postgresql import CIDR, DOMAIN, INET, INTERVAL, MACADDR, MACADDR8
 from sqlalchemy.dialects.postgresql.ranges import AbstractMultiRange, AbstractRange
 from sqlalchemy.engine.interfaces import (
@@ -310,6 +310,8 @@ class TableReader:
             return None
         if isinstance(own, Hexadecimal):
             self.ledger.change("column", f"{self.name}.{name}", IN_HEXADECIMAL)
+        elif isinstance(kind, SET):
+            self.ledger.change("column", f"{self.name}.{name}", "a SET, which becomes a text")
         else:
             self.ledger.use("column")
         self.types[name] = own
@@ -361,6 +363,8 @@ class TableReader:
             if kind.check is not None:
                 self._check(str(kind.check), name)
             kind = kind.data_type
+        if getattr(kind, "unsigned", False):
+            self.checks.append(f"{quoted(name)} >= 0")
         choices = tuple(map(str, getattr(kind, "enums", None) or ()))
         if choices:
             listed = ", ".join("'" + choice.replace("'", "''") + "'" for choice in choices)
