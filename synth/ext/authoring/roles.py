@@ -445,7 +445,7 @@ def _is_key(table: TableShape, column: ColumnShape) -> bool:
     return own or column.name in table.joint
 
 
-def _name_order(table: TableShape) -> list[str]:
+def _name_order(table: TableShape) -> Mapping[str, int]:
     one = noun_of(table.name).one
     last = one.rpartition("_")[2]
     prefixes = dict.fromkeys((table.noun.one, one, last))
@@ -460,7 +460,7 @@ def _name_order(table: TableShape) -> list[str]:
         if (found := _BY_SUFFIX.search(column.label))
         and (column.unique or column.label[: found.start()] in one)
     ]
-    return list(dict.fromkeys([*ordered, *rest]))
+    return {name: place for place, name in reversed([*enumerate([*ordered, *rest])])}
 
 
 def _handle(table: TableShape) -> tuple[str, ...]:
@@ -478,8 +478,7 @@ def _handle(table: TableShape) -> tuple[str, ...]:
         return tuple(names)
     order = _name_order(table)
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
-    places = {label: place for place, label in enumerate(order)}
-    for column in sorted(fitting, key=lambda one: places.get(one.label, -1)):
+    for column in sorted(fitting, key=lambda one: order.get(one.label, -1)):
         return (column.name,)
     telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
     texts = [

@@ -310,9 +310,7 @@ def _plain(fact: Fact) -> bool:
 def not_closed(
     spoken: Spoken, facts: Sequence[Fact], results: Sequence[Any]
 ) -> Iterator[ReplyFinding]:
-    """Items beside those of a due list that are of the same kind by the results, and that no longer
-    due list has.
-    """
+    """Items of the kind of a due list by the results, which neither it nor a longer one has."""
     lists = [
         (fact, {*map(str, cast("Sequence[Any]", form))})
         for fact in facts

@@ -30,7 +30,7 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
         for name, one in facts.items()
     ]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    recorded = f"for {subject}, I see {value} as the {first.words}"
+    recorded = f"{value} {be(first.words)} the {first.words} of {subject}"
     if first.verb:
         text = f"{subject} was {first.verb} on {value}"
         recorded = f"I see that {text}"

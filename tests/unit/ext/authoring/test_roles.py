@@ -135,7 +135,7 @@ def test_an_author_corrects_a_role(file: Path, shape: Shape):
     corrected = reflect(from_files([file]).engine, given).tables["parcels"]
     flags = corrected.column("flags")
     assert (flags.role, flags.why, corrected.handle[:1]) == ("quantity", "roles.yaml", ("price",))
-    with pytest.raises(OperatorError, match="parcels.flaggs: no such column; did you mean parcels"):
+    with pytest.raises(OperatorError, match=r"\.flaggs: no such column; did you mean"):
         reflect(from_files([file]).engine, {"parcels": {"flaggs": "flag"}})
 
 
