@@ -1,4 +1,4 @@
-"""Rule-based checks of a model's draft against the bounds of the user's turn, so that the result
+"""Rule-based checks of a model's draft against the user's turn by the rules, so that the result
 can be repeated.
 
 A draft has to hold the facts that are asked for, clearly and undenied. It may hold no fact that
@@ -11,7 +11,6 @@ so that such facts are told word for word.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,7 +18,7 @@ from synth.core.language.wording import fold, texts, tokens
 from synth.core.users.scripted.proposal import Turn
 from synth.core.users.scripted.topics import facts_of
 from synth.core.users.scripted.yes_no_words import agrees, could_agree, declines, denials
-from synth.user import Topic, UserRole
+from synth.user import Topic, UserRole, UserTurn
 
 LONGEST = 800
 """Maximum length of a user's message, in characters."""
@@ -35,7 +34,6 @@ Kind = Literal[
     "leak",
     "invented",
     "answer",
-    "ended",
     "unheard",
 ]
 
@@ -48,7 +46,7 @@ _ROLE = re.compile(
     | \bi(?:'m|\ am)\ (?:playing|pretending|supposed\ to\ (?:play|act|say)|told\ to\ say|instructed)\b
     | \bi\ (?:can't|cannot|can\ not|am\ unable\ to|won't)\ (?:assist|help|comply|fulfill?)\b
     | \b(?:how|what)\ (?:can|may|could)\ i\ (?:help|assist|do\ for)\ you\b | \banything\ else\ i\ can\b
-    | \bend_conversation\b | \btool[_\ ]call
+    | \btool[_\ ]call
     """,
     re.VERBOSE,
 )
@@ -65,58 +63,32 @@ class Problem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Duties and permissions of one turn of the user.
-
-    ``must`` and ``may`` are topics that have to be, or may be told; ``also`` holds further words of
-    the rules, whose values must be kept. ``asked``: the agent asks something. ``yes_or_no``: this
-    user has a proposal to agree to at all.
-    """
-
-    must: Sequence[str] = ()
-    may: frozenset[str] = frozenset()
-    also: str = ""
-    agree: bool = False
-    decline: bool = False
-    asked: bool = True
-    yes_or_no: bool = False
-
-
 @dataclass
 class Ledger:
-    """All messages of one conversation."""
+    """All messages of one conversation, and the topics that the user has told."""
 
     role: UserRole
     said: list[str] = field(default_factory=list[str])
     heard: list[str] = field(default_factory=list[str])
+    told: set[str] = field(default_factory=set[str])
 
-    def told_in(self, text: str, topics: Iterable[str]) -> tuple[str, ...]:
-        """Return the topics among these that a text tells, in the order of the role."""
-        words = _words(text)
-        chosen = set(topics)
-        return tuple(
-            name
-            for name, topic in self.role.knows.items()
-            if name in chosen and words.issuperset(_carriers(topic))
-        )
+    def beside_topics(self, due: UserTurn) -> str:
+        """Return the words of a turn beside its topics."""
+        topics = " ".join(self.role.knows[name].says for name in due.told)
+        return due.text.removeprefix(topics).strip()
 
-    def problems(self, text: str, bounds: Bounds) -> list[Problem]:
-        """Return every reason for not sending a text."""
+    def problems(self, text: str, due: UserTurn) -> list[Problem]:
+        """Return every reason for not sending a text as the turn that is due."""
         if not text:
             return [Problem("empty", "There was no message.")]
-        found = _of_form(text)
-        found += self._of_facts(text, bounds)
-        found += _of_answer(text, bounds)
-        return found
+        may_agree = bool(self.role.every_consent)
+        return _of_form(text) + self._of_facts(text, due) + _of_answer(text, due, may_agree)
 
-    def _of_facts(self, text: str, bounds: Bounds) -> list[Problem]:
+    def _of_facts(self, text: str, due: UserTurn) -> list[Problem]:
         knows = self.role.knows
-        own = "\n".join(
-            [*self.said, *(knows[name].says for name in {*bounds.must, *bounds.may}), bounds.also]
-        )
+        own = "\n".join([*self.said, *(knows[name].says for name in self.told), due.text])
         known = _words(own) | _words("\n".join(self.heard))
-        found = self._missing(text, bounds, own) + self._leaked_topics(text, bounds, known)
+        found = self._missing(text, due, own) + self._leaked_topics(text, due, known)
         values = set(_values(text))
         if given := sorted(values & (self._consent_words() - known)):
             found.append(
@@ -126,7 +98,7 @@ class Ledger:
                 )
             )
             return found
-        allowed = _words(own) if bounds.must else known
+        allowed = _words(own) if due.told else known
         if not found and (strange := sorted(values - allowed)):
             found.append(
                 Problem(
@@ -136,28 +108,27 @@ class Ledger:
             )
         return found
 
-    def _missing(self, text: str, bounds: Bounds, own: str) -> list[Problem]:
+    def _missing(self, text: str, due: UserTurn, own: str) -> list[Problem]:
         """Return the problems of facts that are due and not said, or denied."""
         knows = self.role.knows
         found: list[Problem] = []
-        if blurred := [name for name in bounds.must if not self._tells(text, knows[name], own)]:
+        if blurred := [name for name in due.told if not self._tells(text, knows[name], own)]:
             facts = " ".join(knows[name].says for name in blurred)
             found.append(Problem("missing", f'It does not say clearly: "{facts}"'))
-        if lost := [value for value in _values(bounds.also) if value not in _words(text)]:
+        if lost := sorted({*_values(self.beside_topics(due))} - _words(text)):
             found.append(Problem("missing", f"It leaves out {', '.join(lost)}."))
-        due = f"{' '.join(knows[name].says for name in bounds.must)} {bounds.also}"
-        if bounds.must and denials(text) > denials(due):
+        if due.told and denials(text) > denials(due.text):
             found.append(
                 Problem("missing", "It denies something: say what is so, and not what is not.")
             )
         return found
 
-    def _leaked_topics(self, text: str, bounds: Bounds, known: set[str]) -> list[Problem]:
+    def _leaked_topics(self, text: str, due: UserTurn, known: set[str]) -> list[Problem]:
         """Return a problem for each topic that the text tells although it was not asked for."""
         words, values = _words(text), set(_values(text))
         found: list[Problem] = []
         for name, topic in self.role.knows.items():
-            if name in bounds.must or name in bounds.may:
+            if name in due.told or name in self.told:
                 continue
             new = _carriers(topic) - known
             new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
@@ -214,20 +185,16 @@ def _of_form(text: str) -> list[Problem]:
     return found
 
 
-def _of_answer(text: str, bounds: Bounds) -> list[Problem]:
-    if bounds.agree and not agrees(text):
+def _of_answer(text: str, due: UserTurn, may_agree: bool) -> list[Problem]:
+    if due.consents and not agrees(text):
         return [
             Problem(
                 "answer", "It has to say yes plainly, without a condition and without a question."
             )
         ]
-    if bounds.decline and not declines(text):
+    if due.declines and not declines(text):
         return [Problem("answer", "It has to say no plainly.")]
-    polite = bool(bounds.must) or not bounds.asked
-    if (
-        bounds.yes_or_no
-        and not (bounds.agree or bounds.decline)
-        and could_agree(text, polite=polite)
-    ):
+    answers = due.consents or due.declines
+    if may_agree and not answers and could_agree(text, polite=bool(due.told)):
         return [Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")]
     return []
