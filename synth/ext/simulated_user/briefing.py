@@ -55,17 +55,14 @@ def briefing(persona: str, points: Sequence[str], problems: Sequence[str]) -> st
     return "".join(parts).strip()
 
 
-def point(text: str, topic: Topic | None = None) -> str:
-    """Return one thing to say, with the parts that must stay unchanged."""
-    if topic is None:
-        return f'"{text}"'
+def point(topic: Topic) -> str:
+    """Return an answer to tell, with the parts that must stay unchanged."""
     values = [fact for fact in facts_of(topic) if fact.kind != "word"]
     if not values:
-        return f'"{text}" (in these very words)'
-    kept = ", ".join(
-        dict.fromkeys(fold(text)[token.start : token.end] or token.text for token in values)
-    )
-    return f'"{text}" (with: {kept})'
+        return f'"{topic.says}" (in these very words)'
+    folded = fold(topic.says)
+    kept = dict.fromkeys(folded[value.start : value.end] or value.text for value in values)
+    return f'"{topic.says}" (with: {", ".join(kept)})'
 
 
 def conversation(system: str, own_messages: Sequence[str], heard: Sequence[str]) -> list[Message]:

@@ -11,12 +11,13 @@ so that such facts are told word for word.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from synth.core.language.wording import fold, texts, tokens
 from synth.core.users.scripted.proposal import Turn
-from synth.core.users.scripted.topics import facts_of
+from synth.core.users.scripted.topics import facts_of, plain_name
 from synth.core.users.scripted.yes_no_words import agrees, could_agree, declines, denials
 from synth.user import Topic, UserRole, UserTurn
 
@@ -81,65 +82,43 @@ class Ledger:
         """Return every reason for not sending a text as the turn that is due."""
         if not text:
             return [Problem("empty", "There was no message.")]
-        may_agree = bool(self.role.every_consent)
-        return _of_form(text) + self._of_facts(text, due) + _of_answer(text, due, may_agree)
+        answer = _of_answer(text, due, may_agree=bool(self.role.every_consent))
+        return [*_of_form(text), *self._of_facts(text, due), *answer]
 
-    def _of_facts(self, text: str, due: UserTurn) -> list[Problem]:
+    def _of_facts(self, text: str, due: UserTurn) -> Iterator[Problem]:
         knows = self.role.knows
         own = "\n".join([*self.said, *(knows[name].says for name in self.told), due.text])
         known = _words(own) | _words("\n".join(self.heard))
-        found = self._missing(text, due, own) + self._leaked_topics(text, due, known)
+        found = [*self._missing(text, due, own), *self._leaked_topics(text, due, known)]
+        yield from found
         values = set(_values(text))
-        if given := sorted(values & (self._consent_words() - known)):
-            found.append(
-                Problem(
-                    "leak",
-                    f"It tells {', '.join(given)}, which the assistant has to say by itself.",
-                )
-            )
-            return found
         allowed = _words(own) if due.told else known
-        if not found and (strange := sorted(values - allowed)):
-            found.append(
-                Problem(
-                    "invented",
-                    f"It names {', '.join(strange)}: this person says nothing of the kind.",
-                )
-            )
-        return found
+        if given := ", ".join(sorted(values & (self._consent_words() - known))):
+            yield Problem("leak", f"It tells {given}, which the assistant has to say by itself.")
+        elif not found and (strange := ", ".join(sorted(values - allowed))):
+            yield Problem("invented", f"It names {strange}: this person says nothing of the kind.")
 
-    def _missing(self, text: str, due: UserTurn, own: str) -> list[Problem]:
-        """Return the problems of facts that are due and not said, or denied."""
-        knows = self.role.knows
-        found: list[Problem] = []
-        if blurred := [name for name in due.told if not self._tells(text, knows[name], own)]:
-            facts = " ".join(knows[name].says for name in blurred)
-            found.append(Problem("missing", f'It does not say clearly: "{facts}"'))
-        if lost := sorted({*_values(self.beside_topics(due))} - _words(text)):
-            found.append(Problem("missing", f"It leaves out {', '.join(lost)}."))
-        if due.told and denials(text) > denials(due.text):
-            found.append(
-                Problem("missing", "It denies something: say what is so, and not what is not.")
-            )
-        return found
+    def _missing(self, text: str, due: UserTurn, own: str) -> Iterator[Problem]:
+        """Yield the problems of facts that are due and not said, or denied."""
+        topics = [self.role.knows[name] for name in due.told]
+        if blurred := " ".join(one.says for one in topics if not self._tells(text, one, own)):
+            yield Problem("missing", f'It does not say clearly: "{blurred}"')
+        if lost := ", ".join(sorted({*_values(self.beside_topics(due))} - _words(text))):
+            yield Problem("missing", f"It leaves out {lost}.")
+        if topics and denials(text) > denials(due.text):
+            yield Problem("missing", "It denies something: say what is so, and not what is not.")
 
-    def _leaked_topics(self, text: str, due: UserTurn, known: set[str]) -> list[Problem]:
-        """Return a problem for each topic that the text tells although it was not asked for."""
+    def _leaked_topics(self, text: str, due: UserTurn, known: set[str]) -> Iterator[Problem]:
+        """Yield a problem for each topic that the text tells although it was not asked for."""
         words, values = _words(text), set(_values(text))
-        found: list[Problem] = []
         for name, topic in self.role.knows.items():
             if name in due.told or name in self.told:
                 continue
             new = _carriers(topic) - known
             new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
             if new and (new <= words or new_values & values):
-                found.append(
-                    Problem(
-                        "leak",
-                        f"It tells the {name.replace('_', ' ')}, which nobody has asked for.",
-                    )
-                )
-        return found
+                plain = plain_name(name)
+                yield Problem("leak", f"It tells the {plain}, which nobody has asked for.")
 
     def _consent_words(self) -> set[str]:
         consent = self.role.consent
@@ -167,34 +146,25 @@ def _carriers(topic: Topic) -> set[str]:
     return {fact.text for fact in facts_of(topic)}
 
 
-def _of_form(text: str) -> list[Problem]:
-    found: list[Problem] = []
+def _of_form(text: str) -> Iterator[Problem]:
     if len(text) > LONGEST:
-        found.append(Problem("too_long", "It is far too long: one to three short sentences."))
+        yield Problem("too_long", "It is far too long: one to three short sentences.")
     folded = fold(text)
     if _ROLE.search(folded):
-        found.append(
-            Problem(
-                "role", "No such person would write that: write as the person, to the assistant."
-            )
-        )
+        why = "No such person would write that: write as the person, to the assistant."
+        yield Problem("role", why)
     if _LABEL.search(folded):
-        found.append(
-            Problem("form", "Write the bare message: no name before it, no brackets, no markup.")
-        )
-    return found
+        why = "Write the bare message: no name before it, no brackets, no markup."
+        yield Problem("form", why)
 
 
-def _of_answer(text: str, due: UserTurn, may_agree: bool) -> list[Problem]:
-    if due.consents and not agrees(text):
-        return [
-            Problem(
-                "answer", "It has to say yes plainly, without a condition and without a question."
-            )
-        ]
-    if due.declines and not declines(text):
-        return [Problem("answer", "It has to say no plainly.")]
-    answers = due.consents or due.declines
-    if may_agree and not answers and could_agree(text, polite=bool(due.told)):
-        return [Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")]
-    return []
+def _of_answer(text: str, due: UserTurn, *, may_agree: bool) -> Iterator[Problem]:
+    if due.consents:
+        if not agrees(text):
+            why = "It has to say yes plainly, without a condition and without a question."
+            yield Problem("answer", why)
+    elif due.declines:
+        if not declines(text):
+            yield Problem("answer", "It has to say no plainly.")
+    elif may_agree and could_agree(text, polite=bool(due.told)):
+        yield Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")

@@ -242,9 +242,9 @@ class _SimulatedConversation(UserConversation):
     async def _worded(self, due: UserTurn, spent: _Spent) -> UserTurn:
         """Return the rules' move in the model's words, or in the rules' own."""
         ledger = self._ledger
-        topics = [ledger.role.knows[name] for name in due.told]
-        more = ledger.beside_topics(due)
-        points = [*(point(topic.says, topic) for topic in topics), *([point(more)] if more else ())]
+        points = [point(ledger.role.knows[name]) for name in due.told]
+        if more := ledger.beside_topics(due):
+            points.append(f'"{more}"')
         problems: list[Problem] = []
         for _ in range(DRAFTS):
             system = briefing(ledger.role.persona, points, [problem.why for problem in problems])
