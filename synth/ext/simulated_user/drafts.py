@@ -89,13 +89,10 @@ class Ledger:
         knows = self.role.knows
         own = "\n".join([*self.said, *(knows[name].says for name in self.told), due.text])
         known = _words(own) | _words("\n".join(self.heard))
-        found = [*self._missing(text, due, own), *self._leaked_topics(text, due, known)]
+        found = [*self._missing(text, due, own), *self._leaked_topics(text, known)]
         yield from found
-        values = set(_values(text))
         allowed = _words(own) if due.told else known
-        if given := ", ".join(sorted(values & (self._consent_words() - known))):
-            yield Problem("leak", f"It tells {given}, which the assistant has to say by itself.")
-        elif not found and (strange := ", ".join(sorted(values - allowed))):
+        if not found and (strange := ", ".join(sorted({*_values(text)} - allowed))):
             yield Problem("invented", f"It names {strange}: this person says nothing of the kind.")
 
     def _missing(self, text: str, due: UserTurn, own: str) -> Iterator[Problem]:
@@ -108,23 +105,15 @@ class Ledger:
         if topics and denials(text) > denials(due.text):
             yield Problem("missing", "It denies something: say what is so, and not what is not.")
 
-    def _leaked_topics(self, text: str, due: UserTurn, known: set[str]) -> Iterator[Problem]:
+    def _leaked_topics(self, text: str, known: set[str]) -> Iterator[Problem]:
         """Yield a problem for each topic that the text tells although it was not asked for."""
         words, values = _words(text), set(_values(text))
         for name, topic in self.role.knows.items():
-            if name in due.told or name in self.told:
-                continue
             new = _carriers(topic) - known
             new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
             if new and (new <= words or new_values & values):
                 plain = plain_name(name)
                 yield Problem("leak", f"It tells the {plain}, which nobody has asked for.")
-
-    def _consent_words(self) -> set[str]:
-        consent = self.role.consent
-        return {
-            word for mention in (consent.mentions if consent else ()) for word in _words(mention)
-        }
 
     @staticmethod
     def _tells(text: str, topic: Topic, own: str) -> bool:

@@ -206,9 +206,6 @@ class _SimulatedConversation(UserConversation):
         if hears and not (acts := await self._classified(aloud, spent)):
             return _paid(UserTurn(ends=True, fault="unheard"), spent)
         due = self._rules.decide(text, acts, heard=hears)
-        if due.then is not None:
-            own = self._rules.role
-            self._ledger.role = replace(own, knows=self._ledger.role.knows)
         self._ledger.heard.append(aloud[:LONGEST])
         if due.calls:
             return _paid(due, spent)

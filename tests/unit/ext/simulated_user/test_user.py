@@ -218,6 +218,7 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (ASKS, "1981-05-03.", "missing"),
     (ASKS, "It is not 1980-05-03.", "missing"),
     (ASKS, "1980-05-03 or 1981-05-03.", "missing"),
+    (ASKS, "1980-05-03, but I would not rely on it.", "missing"),
     (ASKS, "Born 1980-05-03, and her number is 7741.", "leak"),
     (ASKS, "Born 1980-05-03. Please also give her 20 mg of something.", "invented"),
     (ASKS, "Born 1980-05-03. Yes, go ahead.", "answer"),
@@ -307,7 +308,8 @@ async def test_refusals_cut_answers_and_stray_calls_are_no_words():
 
 async def test_a_role_that_declines_is_held_to_it():
     role = exam_role(declines=True)
-    _, no = await talk(lambda _: "Yes, go ahead.", ASKS, PROPOSES, role=role)
+    drafts = iter(["1980-05-03", "Yes, go ahead.", "Hm.", "Why?"])
+    _, no = await talk(lambda _: next(drafts), ASKS, PROPOSES, role=role)
     assert no.declines
     assert no.by_rule
     assert kinds(no) == [["answer"]] * DRAFTS
