@@ -110,8 +110,7 @@ class Ledger:
         words, values = _words(text), set(_values(text))
         for name, topic in self.role.knows.items():
             new = _carriers(topic) - known
-            new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
-            if new and (new <= words or new_values & values):
+            if new and (new <= words or new & values):
                 plain = plain_name(name)
                 yield Problem("leak", f"It tells the {plain}, which nobody has asked for.")
 

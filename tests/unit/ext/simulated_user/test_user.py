@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -25,9 +26,10 @@ from synth.testing.user_conformance import (
     IS_DONE,
     PROPOSES,
     PROPOSES_NOTHING,
+    PROPOSES_OTHERWISE,
     exam_role,
 )
-from synth.user import UserRole, UserTurn
+from synth.user import Topic, UserRole, UserTurn
 from tests.unit.users.test_real_talk import talking
 from tests.user_endpoint import USAGE, Player, Say, acts, obedient, simulated
 
@@ -222,6 +224,7 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (ASKS, "Born 1980-05-03, and her number is 7741.", "leak"),
     (ASKS, "Born 1980-05-03. Please also give her 20 mg of something.", "invented"),
     (ASKS, "Born 1980-05-03. Yes, go ahead.", "answer"),
+    (f"{ASKS} Is it for bed 44?", "Born 1980-05-03, bed 44.", "invented"),
     (ASKS_ELSE, "About 60 kg.", "invented"),
     (ASKS_ELSE, "Her number is 7741, if that helps.", "leak"),
     (ASKS_ELSE, "No idea, she was born on 3 May 1980.", "leak"),
@@ -229,6 +232,7 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (PROPOSES_NOTHING, "Yes please.", "answer"),
     (PROPOSES_NOTHING, "Okay.", "answer"),
     (PROPOSES_NOTHING, "Start prednisone for the one born 1980-05-03.", "leak"),
+    (PROPOSES_OTHERWISE, "No, that is not right.", "missing"),
     (PROPOSES, "Yes, but only 10 mg.", "answer"),
     (PROPOSES, "No, thanks.", "answer"),
     (PROPOSES, "Hm.", "answer"),
@@ -284,6 +288,14 @@ async def test_a_good_draft_is_sent(heard: str, draft: str):
         return
     assert not turn.discarded, turn.discarded
     assert turn.text == draft.strip('"')
+
+
+def test_half_of_an_answer_is_a_leak():
+    role = replace(ROLE, knows={"size": Topic("120 by 80.")})
+    (found,) = Ledger(role, [role.opening], [ASKS_ELSE]).problems(
+        "It is 120.", UserTurn("No idea.")
+    )
+    assert found.kind == "leak"
 
 
 async def test_the_second_draft_may_do():
