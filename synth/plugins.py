@@ -390,7 +390,6 @@ CONFIG_SECTIONS = ExtensionPoint(
         "toolsets": "synth.ext.variety.config:ToolsetsConfig",
         "injection": "synth.ext.injection:InjectionConfig",
         "rephrase": "synth.ext.authoring.config:RephraseConfig",
-        "simulated": "synth.ext.simulated_user:DecidesConfig",
         "logging": "synth.ext.middlewares:LoggingConfig",
         "approval": "synth.ext.middlewares:ApprovalConfig",
         "retry": "synth.ext.middlewares:RetryConfig",

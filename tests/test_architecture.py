@@ -179,6 +179,8 @@ synth/worker.py synth.core.runner.audit_files:AuditLog
 # few tasks are shown under other names
 synth/core/renaming/opening.py synth.core.renaming.translator:RenamingLayer
 synth/core/renaming/opening.py synth.core.renaming.translator:translator_of
+# few rollouts are unscored
+synth/core/cli/end_report.py synth.core.dataset.reader:Dataset
 # few users have tools
 synth/core/users/scripted/user.py synth.core.users.scripted.instructions:UserTools
 # a run has no listener

@@ -49,7 +49,7 @@ WHOLE = [
     Bound("public definitions", goal=1_200, now=2_272),
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
-    Bound("keys of the config", goal=169, now=174),
+    Bound("keys of the config", goal=169, now=173),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),

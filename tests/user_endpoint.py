@@ -17,12 +17,9 @@ from envs.types import ToolCall
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.types.events import Usage
-from synth.core.users.scripted.user import ScriptedConversation
 from synth.ext.serving.openai_server import serve
-from synth.ext.simulated_user.briefing import END, END_TOOL, Decider
 from synth.ext.simulated_user.user import ACTS_TOOL, SimulatedUser
 from synth.model import Completion
-from synth.user import UserRole
 
 Json = Any
 Request = Mapping[str, Json]
@@ -76,7 +73,7 @@ def system(request: Request) -> str:
 
 
 def obedient(request: Request) -> str:
-    """Says what the note for this turn says; of ``decides=rules``."""
+    """Says what the note for this turn says."""
     found = re.findall(
         r'^- "(.*)"(?: \((?:with: .*|in these very words)\))?$', system(request), re.MULTILINE
     )
@@ -84,37 +81,8 @@ def obedient(request: Request) -> str:
     return " ".join(found)
 
 
-def actor(*roles: UserRole, marks_end: bool = False) -> Say:
-    """Plays its roles as the scripted user would, from the messages alone; of ``decides=model``."""
-
-    def say(request: Request) -> Completion | str:
-        def briefed(role: UserRole, opening: str) -> bool:
-            facts = [
-                *(each.says for each in role.knows.values()),
-                *(role.consent.mentions if role.consent else ()),
-            ]
-            return role.opening == opening and all(each in system(request) for each in facts)
-
-        _, _, opening, *rest = request["messages"]
-        rules = ScriptedConversation(
-            next(each for each in roles if briefed(each, opening["content"])), seed=3
-        )
-        for each in rest[:-1]:
-            if each["role"] == "user":
-                rules.remember(rules.decide(each["content"]))
-        turn = rules.decide(rest[-1]["content"])
-        if turn.ends and not marks_end:
-            call = ToolCall("bye", END_TOOL, '{"reason": "nothing more is asked"}')
-            return Completion("", [call], finish_reason="tool_calls", usage=USAGE)
-        return END if turn.ends else turn.text
-
-    return say
-
-
 @asynccontextmanager
-async def simulated(
-    player: Player, decides: Decider = "rules", **options: Any
-) -> AsyncGenerator[SimulatedUser]:
+async def simulated(player: Player, **options: Any) -> AsyncGenerator[SimulatedUser]:
     """A simulated user whose model is that player, over HTTP."""
     async with serve(player, models=("player",)) as url:
         model = OpenAIModel(
@@ -127,6 +95,6 @@ async def simulated(
             )
         )
         try:
-            yield SimulatedUser(model, decides)
+            yield SimulatedUser(model)
         finally:
             await model.aclose()

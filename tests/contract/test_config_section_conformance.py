@@ -17,7 +17,6 @@ from synth.testing import ConfigSectionConformance
 
 CHANGES: dict[str, Mapping[str, object]] = {
     "tasks": {"suite": 1},
-    "users": {"decides": "model"},
     "agent.faults": {"rate": 0.5},
     "agent.compaction": {"keep_turns": 1},
     "agent.offload": {"read_chars": 10},

@@ -1,5 +1,5 @@
-"""Users sit the exam of synth.testing: the one by rule, and models behind real HTTP that word or
-decide what is said.
+"""Users sit the exam of synth.testing: the one by rule, and a model behind real HTTP that words
+what is said, and one that is useless.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from synth.core.users.scripted.user import ScriptedUser
 from synth.testing import UserConformance
 from synth.user import User, UserRole
-from tests.user_endpoint import Player, actor, obedient, simulated
+from tests.user_endpoint import Player, obedient, simulated
 
 
 class TestScripted(UserConformance):
@@ -23,20 +23,6 @@ class TestWordsOfAModel(UserConformance):
     @asynccontextmanager
     async def opened(self, role: UserRole) -> AsyncGenerator[User]:
         async with simulated(Player(obedient)) as user:
-            yield user
-
-
-class TestDecidedByAModel(UserConformance):
-    @asynccontextmanager
-    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
-        async with simulated(Player(actor(role)), "model") as user:
-            yield user
-
-
-class TestDecidedByAModelWithoutTools(UserConformance):
-    @asynccontextmanager
-    async def opened(self, role: UserRole) -> AsyncGenerator[User]:
-        async with simulated(Player(actor(role, marks_end=True)), "model") as user:
             yield user
 
 

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.task_table import TaskTable
 from synth.errors import ModelError
-from synth.task import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import endpoint
 from tests.e2e.test_serve_model import differing
 from tests.unit import talking_world
-from tests.user_endpoint import Player, actor, obedient
+from tests.user_endpoint import Player, obedient
 
 TALKS = "misread_number,cancel_which_order,swap_for_another_colour,return_of_a_device,some_are_broken,refund_to_where"
 
@@ -113,22 +111,6 @@ def test_a_recorded_user_answers_what_it_heard_and_nothing_else(tmp_path: Path):
         refused = synth(*job, *wrong, "output.dir=refused", cwd=tmp_path, code=2)
         assert words in refused.stderr
         assert not (tmp_path / "refused").exists()
-
-
-def test_a_model_that_decides_itself_earns_the_same(tmp_path: Path):
-    world = talking_world.make(tmp_path / "world")
-    asked = ("tasks.count=12", "tasks.families=[plan_asked,plan_declined]", "runtime=inline")
-    job = ("run", f"env.path={world}", *asked)
-    synth(*job, "output.dir=scripted", cwd=tmp_path)
-    table = TaskTable(tmp_path / "scripted" / "tasks.parquet")
-    roles = [
-        task.user
-        for at in range(len(table))
-        if (task := Task.from_json(table.task(at))).user is not None
-    ]
-    with endpoint(Player(actor(*roles))) as url:
-        synth(*job, *user(url, "users.decides=model"), "output.dir=decided", cwd=tmp_path)
-    assert [row["reward"] for row in rows_of(tmp_path / "decided")] == [1.0] * 12
 
 
 def test_an_endpoint_of_the_users_that_breaks_makes_error_rows_and_a_resume_heals_them(

@@ -54,9 +54,9 @@ class RetryConfig(ConfigSection):
     """Options of ``retry``, which makes a request again that failed for a passing reason;
     ``model.max_retries`` counts no more then.
 
-    Waits are drawn between 0 and ``first_s * 2**n`` seconds, at most ``longest_s``, beside what the
-    endpoint asks for; ``total_s`` bounds a rollout's waits together. ``tools``: failed tool calls
-    as well, unseen by the model.
+    Waits are the model's: ``first_s * 2**n`` seconds, at most ``longest_s``, or what the endpoint
+    asks for; ``total_s`` bounds a rollout's waits together. ``tools``: failed tool calls as well,
+    unseen by the model.
     """
 
     place: ClassVar[str] = "agent.retry"

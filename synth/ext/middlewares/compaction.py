@@ -64,6 +64,9 @@ def instruction(options: CompactionConfig) -> str:
     return (options.prompt or PROMPT).replace("{words}", str(words))
 
 
+_NOTHING_LEFT_OUT: Final = Recap(0, "")
+
+
 class _NoSummaryError(Exception):
     """The model gave no usable summary; the argument is the reason, in one word."""
 
@@ -79,7 +82,7 @@ class CompactionMiddleware(AgentMiddleware):
         self._options = options
         self._failures = 0
         self._failed_at = -1
-        self._recap: Recap | None = None
+        self._recap = _NOTHING_LEFT_OUT
         self._opening: Sequence[Message] = ()
         self._own: Sequence[Message] = ()
 
@@ -104,18 +107,19 @@ class CompactionMiddleware(AgentMiddleware):
         if not older or self._failed_at == agent.step or self._failures >= _MOST_FAILURES:
             return False
         ours = old is self._own
-        plain, before = (self._opening, self._recap) if ours else (opening, None)
-        left_out = (before.turns if before is not None else 0) + len(older)
+        plain, before = (self._opening, self._recap) if ours else (opening, _NOTHING_LEFT_OUT)
+        left_out = before.turns + len(older)
         event = CompactionEvent(
             reason=reason,
             step=agent.step,
             turns=left_out,
-            left_out=left_out - len(older),
+            left_out=before.turns,
             kept=len(kept),
         )
+        words = [*before.words, *_users_words(older)] if self._options.keep_user_words else []
         try:
             summary = await self._summary(agent, [*opening, *chain.from_iterable(older)], left_out)
-            recap = Recap(left_out, summary, self._user_words(before, older))
+            recap = Recap(left_out, summary, words)
             new = [*with_recap(plain, recap), *chain.from_iterable(kept)]
             sizes = estimated_tokens(old), estimated_tokens(new)
             if sizes[1] >= sizes[0]:
@@ -140,14 +144,6 @@ class CompactionMiddleware(AgentMiddleware):
                 )
             )
         return True
-
-    def _user_words(
-        self, before: Recap | None, older: Sequence[Sequence[Message]]
-    ) -> Sequence[str]:
-        """Return the user's messages that stay in the context, an earlier recap's first."""
-        if not self._options.keep_user_words:
-            return []
-        return [*(before.words if before is not None else ()), *_words(older)]
 
     async def _summary(self, agent: AgentState, messages: Sequence[Message], turns: int) -> str:
         wanted = instruction(self._options)
@@ -178,8 +174,7 @@ def turns_of(context: Sequence[Message]) -> tuple[Sequence[Message], list[Sequen
     return context[:first], [context[start:end] for start, end in pairwise([*starts, len(context)])]
 
 
-def _words(turns: Sequence[Sequence[Message]]) -> list[str]:
-    """Return the user's messages in these turns."""
+def _users_words(turns: Sequence[Sequence[Message]]) -> list[str]:
     return [message["content"] for turn in turns for message in turn if message["role"] == "user"]
 
 

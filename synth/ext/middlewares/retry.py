@@ -14,12 +14,12 @@ attempts are recorded in the call's event under ``retried``.
 from __future__ import annotations
 
 import asyncio
-import random
 from dataclasses import replace
 
 from envs.sql_errors import is_transient
 from envs.types import ToolCall
 from synth.core.agent.state import AgentState
+from synth.core.models.openai.endpoint import Backoff
 from synth.errors import ModelError
 from synth.ext.middlewares import RetryConfig
 from synth.middleware import (
@@ -33,8 +33,6 @@ from synth.middleware import (
 from synth.model import Completion
 from synth.plugins import extension
 
-_MOST_DOUBLINGS = 30  # keeps the power finite
-
 
 class RetryMiddleware(AgentMiddleware):
     """The retries of one rollout."""
@@ -43,6 +41,7 @@ class RetryMiddleware(AgentMiddleware):
 
     def __init__(self, options: RetryConfig) -> None:
         self._options = options
+        self._backoff = Backoff(options.first_s, options.longest_s, options.total_s)
         self._left_s = options.total_s
 
     async def around_llm_call(self, agent: AgentState, ask: Ask) -> Completion:
@@ -74,12 +73,8 @@ class RetryMiddleware(AgentMiddleware):
 
     async def _wait(self, attempt: int, asked_s: float | None) -> bool:
         """Wait before another attempt. Returns False at once if none is allowed."""
-        options = self._options
-        if attempt >= options.max_retries:
-            return False
-        most = min(options.first_s * 2 ** min(attempt, _MOST_DOUBLINGS), options.longest_s)
-        wait = random.uniform(0.0, most) + (asked_s or 0.0)
-        if wait > self._left_s:
+        wait = self._backoff.wait_s(attempt, asked_s)
+        if attempt >= self._options.max_retries or wait is None or wait > self._left_s:
             return False
         self._left_s -= wait
         await asyncio.sleep(wait)

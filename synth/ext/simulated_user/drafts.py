@@ -1,4 +1,4 @@
-"""Rule-based checks of a model's draft against the bounds of the user's turn, so that the result
+"""Rule-based checks of a model's draft against the user's turn by the rules, so that the result
 can be repeated.
 
 A draft has to hold the facts that are asked for, clearly and undenied. It may hold no fact that
@@ -11,15 +11,15 @@ so that such facts are told word for word.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from synth.core.language.wording import fold, texts, tokens
 from synth.core.users.scripted.proposal import Turn
-from synth.core.users.scripted.topics import facts_of
+from synth.core.users.scripted.topics import facts_of, plain_name
 from synth.core.users.scripted.yes_no_words import agrees, could_agree, declines, denials
-from synth.user import Topic, UserRole
+from synth.user import Topic, UserRole, UserTurn
 
 LONGEST = 800
 """Maximum length of a user's message, in characters."""
@@ -35,7 +35,6 @@ Kind = Literal[
     "leak",
     "invented",
     "answer",
-    "ended",
     "unheard",
 ]
 
@@ -48,7 +47,7 @@ _ROLE = re.compile(
     | \bi(?:'m|\ am)\ (?:playing|pretending|supposed\ to\ (?:play|act|say)|told\ to\ say|instructed)\b
     | \bi\ (?:can't|cannot|can\ not|am\ unable\ to|won't)\ (?:assist|help|comply|fulfill?)\b
     | \b(?:how|what)\ (?:can|may|could)\ i\ (?:help|assist|do\ for)\ you\b | \banything\ else\ i\ can\b
-    | \bend_conversation\b | \btool[_\ ]call
+    | \btool[_\ ]call
     """,
     re.VERBOSE,
 )
@@ -65,116 +64,55 @@ class Problem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Duties and permissions of one turn of the user.
-
-    ``must`` and ``may`` are topics that have to be, or may be told; ``also`` holds further words of
-    the rules, whose values must be kept. ``asked``: the agent asks something. ``yes_or_no``: this
-    user has a proposal to agree to at all.
-    """
-
-    must: Sequence[str] = ()
-    may: frozenset[str] = frozenset()
-    also: str = ""
-    agree: bool = False
-    decline: bool = False
-    asked: bool = True
-    yes_or_no: bool = False
-
-
 @dataclass
 class Ledger:
-    """All messages of one conversation."""
+    """All messages of one conversation, and the topics that the user has told."""
 
     role: UserRole
     said: list[str] = field(default_factory=list[str])
     heard: list[str] = field(default_factory=list[str])
+    told: set[str] = field(default_factory=set[str])
 
-    def told_in(self, text: str, topics: Iterable[str]) -> tuple[str, ...]:
-        """Return the topics among these that a text tells, in the order of the role."""
-        words = _words(text)
-        chosen = set(topics)
-        return tuple(
-            name
-            for name, topic in self.role.knows.items()
-            if name in chosen and words.issuperset(_carriers(topic))
-        )
+    def beside_topics(self, due: UserTurn) -> str:
+        """Return the words of a turn beside its topics."""
+        topics = " ".join(self.role.knows[name].says for name in due.told)
+        return due.text.removeprefix(topics).strip()
 
-    def problems(self, text: str, bounds: Bounds) -> list[Problem]:
-        """Return every reason for not sending a text."""
+    def problems(self, text: str, due: UserTurn) -> list[Problem]:
+        """Return every reason for not sending a text as the turn that is due."""
         if not text:
             return [Problem("empty", "There was no message.")]
-        found = _of_form(text)
-        found += self._of_facts(text, bounds)
-        found += _of_answer(text, bounds)
-        return found
+        answer = _of_answer(text, due, may_agree=bool(self.role.every_consent))
+        return [*_of_form(text), *self._of_facts(text, due), *answer]
 
-    def _of_facts(self, text: str, bounds: Bounds) -> list[Problem]:
+    def _of_facts(self, text: str, due: UserTurn) -> Iterator[Problem]:
         knows = self.role.knows
-        own = "\n".join(
-            [*self.said, *(knows[name].says for name in {*bounds.must, *bounds.may}), bounds.also]
-        )
+        own = "\n".join([*self.said, *(knows[name].says for name in self.told), due.text])
         known = _words(own) | _words("\n".join(self.heard))
-        found = self._missing(text, bounds, own) + self._leaked_topics(text, bounds, known)
-        values = set(_values(text))
-        if given := sorted(values & (self._consent_words() - known)):
-            found.append(
-                Problem(
-                    "leak",
-                    f"It tells {', '.join(given)}, which the assistant has to say by itself.",
-                )
-            )
-            return found
-        allowed = _words(own) if bounds.must else known
-        if not found and (strange := sorted(values - allowed)):
-            found.append(
-                Problem(
-                    "invented",
-                    f"It names {', '.join(strange)}: this person says nothing of the kind.",
-                )
-            )
-        return found
+        found = [*self._missing(text, due, own), *self._leaked_topics(text, known)]
+        yield from found
+        allowed = _words(own) if due.told else known
+        if not found and (strange := ", ".join(sorted({*_values(text)} - allowed))):
+            yield Problem("invented", f"It names {strange}: this person says nothing of the kind.")
 
-    def _missing(self, text: str, bounds: Bounds, own: str) -> list[Problem]:
-        """Return the problems of facts that are due and not said, or denied."""
-        knows = self.role.knows
-        found: list[Problem] = []
-        if blurred := [name for name in bounds.must if not self._tells(text, knows[name], own)]:
-            facts = " ".join(knows[name].says for name in blurred)
-            found.append(Problem("missing", f'It does not say clearly: "{facts}"'))
-        if lost := [value for value in _values(bounds.also) if value not in _words(text)]:
-            found.append(Problem("missing", f"It leaves out {', '.join(lost)}."))
-        due = f"{' '.join(knows[name].says for name in bounds.must)} {bounds.also}"
-        if bounds.must and denials(text) > denials(due):
-            found.append(
-                Problem("missing", "It denies something: say what is so, and not what is not.")
-            )
-        return found
+    def _missing(self, text: str, due: UserTurn, own: str) -> Iterator[Problem]:
+        """Yield the problems of facts that are due and not said, or denied."""
+        topics = [self.role.knows[name] for name in due.told]
+        if blurred := " ".join(one.says for one in topics if not self._tells(text, one, own)):
+            yield Problem("missing", f'It does not say clearly: "{blurred}"')
+        if lost := ", ".join(sorted({*_values(self.beside_topics(due))} - _words(text))):
+            yield Problem("missing", f"It leaves out {lost}.")
+        if topics and denials(text) > denials(due.text):
+            yield Problem("missing", "It denies something: say what is so, and not what is not.")
 
-    def _leaked_topics(self, text: str, bounds: Bounds, known: set[str]) -> list[Problem]:
-        """Return a problem for each topic that the text tells although it was not asked for."""
+    def _leaked_topics(self, text: str, known: set[str]) -> Iterator[Problem]:
+        """Yield a problem for each topic that the text tells although it was not asked for."""
         words, values = _words(text), set(_values(text))
-        found: list[Problem] = []
         for name, topic in self.role.knows.items():
-            if name in bounds.must or name in bounds.may:
-                continue
             new = _carriers(topic) - known
-            new_values = {fact.text for fact in facts_of(topic) if fact.kind in _VALUES} - known
-            if new and (new <= words or new_values & values):
-                found.append(
-                    Problem(
-                        "leak",
-                        f"It tells the {name.replace('_', ' ')}, which nobody has asked for.",
-                    )
-                )
-        return found
-
-    def _consent_words(self) -> set[str]:
-        consent = self.role.consent
-        return {
-            word for mention in (consent.mentions if consent else ()) for word in _words(mention)
-        }
+            if new and (new <= words or new & values):
+                plain = plain_name(name)
+                yield Problem("leak", f"It tells the {plain}, which nobody has asked for.")
 
     @staticmethod
     def _tells(text: str, topic: Topic, own: str) -> bool:
@@ -196,38 +134,25 @@ def _carriers(topic: Topic) -> set[str]:
     return {fact.text for fact in facts_of(topic)}
 
 
-def _of_form(text: str) -> list[Problem]:
-    found: list[Problem] = []
+def _of_form(text: str) -> Iterator[Problem]:
     if len(text) > LONGEST:
-        found.append(Problem("too_long", "It is far too long: one to three short sentences."))
+        yield Problem("too_long", "It is far too long: one to three short sentences.")
     folded = fold(text)
     if _ROLE.search(folded):
-        found.append(
-            Problem(
-                "role", "No such person would write that: write as the person, to the assistant."
-            )
-        )
+        why = "No such person would write that: write as the person, to the assistant."
+        yield Problem("role", why)
     if _LABEL.search(folded):
-        found.append(
-            Problem("form", "Write the bare message: no name before it, no brackets, no markup.")
-        )
-    return found
+        why = "Write the bare message: no name before it, no brackets, no markup."
+        yield Problem("form", why)
 
 
-def _of_answer(text: str, bounds: Bounds) -> list[Problem]:
-    if bounds.agree and not agrees(text):
-        return [
-            Problem(
-                "answer", "It has to say yes plainly, without a condition and without a question."
-            )
-        ]
-    if bounds.decline and not declines(text):
-        return [Problem("answer", "It has to say no plainly.")]
-    polite = bool(bounds.must) or not bounds.asked
-    if (
-        bounds.yes_or_no
-        and not (bounds.agree or bounds.decline)
-        and could_agree(text, polite=polite)
-    ):
-        return [Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")]
-    return []
+def _of_answer(text: str, due: UserTurn, *, may_agree: bool) -> Iterator[Problem]:
+    if due.consents:
+        if not agrees(text):
+            why = "It has to say yes plainly, without a condition and without a question."
+            yield Problem("answer", why)
+    elif due.declines:
+        if not declines(text):
+            yield Problem("answer", "It has to say no plainly.")
+    elif may_agree and could_agree(text, polite=bool(due.told)):
+        yield Problem("answer", "It sounds like a yes, and there is nothing to agree to now.")

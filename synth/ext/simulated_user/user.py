@@ -2,24 +2,16 @@
 
 A reward is meaningful only if the user told the topics it was asked for, agreed to a correct
 proposal, and to nothing else. That must not depend on a model's prose, nor on a second model that
-reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every turn, and
-``users.decides`` sets their strength:
+reads it. So the rules of :mod:`synth.core.users.scripted.user` apply to every turn:
 
-``rules`` (default)
-    The model classifies the agent's turn into acts, and the
-    rules decide the move: tell these topics, agree, decline, correct, end. An answer that states
-    no acts, ``DRAFTS`` times, ends the rollout unscored with the fault ``unheard``. Then the model
-    gets only the move (a fact that nobody asked for is not even in its prompt) and finds the words.
-    A draft that does not make the move, or does more (:mod:`synth.ext.simulated_user.drafts`), is
-    requested again, ``DRAFTS`` times in all; then the rules' own words are sent. A yes still needs
-    every fact of the condition in the agent's own text.
-``model``
-    The model has the whole role, decides itself, and ends by a tool call or the line ``[END]``.
-    Each draft is compared with the rules' move: it must tell the topics asked for, may tell those
-    that the agent named, must agree exactly if the rules agree, and must not end while something is
-    asked. A draft that breaks this is requested again; after ``DRAFTS`` of them the conversation
-    ends with ``fault``, and the rollout is unscored. This model understands more than the rules do,
-    and loses rollouts.
+1. The model classifies the agent's turn into acts. An answer that states no acts, ``DRAFTS`` times,
+   ends the rollout unscored with the fault ``unheard``.
+2. The rules decide the move: tell these topics, agree, decline, correct, end. A yes needs every
+   fact of the condition in the agent's own text.
+3. The model gets only the move (a fact that nobody asked for is not even in its prompt) and finds
+   the words. A draft that does not make the move, or does more
+   (:mod:`synth.ext.simulated_user.drafts`), is requested again, ``DRAFTS`` times in all; then the
+   rules' own words are sent.
 
 The model gets its role, its own messages, and the agent's messages to it: no tool call of the
 agent, no result of one, gold or database is within its reach; the rules use the user's tools.
@@ -37,29 +29,19 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from envs.types import ToolCall, ToolResult
+from envs.types import ToolResult
 from synth.core.foundation.hashing import derive_seed
-from synth.core.foundation.json_leaves import parsed
 from synth.core.language.json_answers import json_object
 from synth.core.types.events import Usage
 from synth.core.types.reply import Act, ActKind
 from synth.core.users.scripted.hearing import spoken
-from synth.core.users.scripted.topics import about, plain_name
-from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation
+from synth.core.users.scripted.topics import plain_name
+from synth.core.users.scripted.user import LONGEST, ScriptedConversation
 from synth.errors import ModelError, OperatorError
-from synth.ext.simulated_user import DecidesConfig
-from synth.ext.simulated_user.briefing import (
-    END,
-    END_TOOL,
-    TOOLS,
-    Decider,
-    briefing,
-    conversation,
-    point,
-)
-from synth.ext.simulated_user.drafts import Bounds, Ledger, Problem
+from synth.ext.simulated_user.briefing import briefing, conversation, point
+from synth.ext.simulated_user.drafts import Ledger, Problem
 from synth.model import Completion, Model
-from synth.plugins import extension
+from synth.plugins import NoOptions, extension
 from synth.task import Message, Task
 from synth.user import User, UserConversation, UserRole, UserTurn
 
@@ -174,10 +156,9 @@ _NOBODYS = Task(id="", family="", env="", prompt="", gold=())
 class SimulatedUser(User):
     """Plays any role with one model; ``name`` is the model's."""
 
-    def __init__(self, model: Model, decides: Decider = "rules") -> None:
+    def __init__(self, model: Model) -> None:
         self.name = model.name
         self._model = model
-        self._decides: Decider = decides
 
     async def preflight(self) -> list[str]:
         try:
@@ -186,7 +167,7 @@ class SimulatedUser(User):
             raise _of_the_user(error) from None
 
     def start(self, role: UserRole, seed: int) -> _SimulatedConversation:
-        return _SimulatedConversation(self._model, self._decides, role, seed)
+        return _SimulatedConversation(self._model, role, seed)
 
     async def aclose(self) -> None:
         await self._model.aclose()
@@ -209,15 +190,11 @@ class _Spent:
 class _SimulatedConversation(UserConversation):
     """One rollout's user."""
 
-    def __init__(self, model: Model, decides: Decider, role: UserRole, seed: int) -> None:
+    def __init__(self, model: Model, role: UserRole, seed: int) -> None:
         self._model = model
-        self._decides: Decider = decides
-        self._role = replace(role, knows=role.every_topic)
         self._seed = seed
         self._rules = ScriptedConversation(role, seed)
-        self._ledger = Ledger(self._role, said=[role.opening])
-        self._answered: set[str] = set()
-        self._idle = 0
+        self._ledger = Ledger(replace(role, knows=role.every_topic), said=[role.opening])
 
     async def reply(self, text: str) -> UserTurn:
         return await self.answer(text, ())
@@ -225,23 +202,16 @@ class _SimulatedConversation(UserConversation):
     async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
         aloud = spoken(text).strip()
         spent = _Spent(Usage(), 0.0, [])
-        hears = bool(aloud) and not acts and self._decides == "rules" and len(aloud) <= LONGEST
+        hears = bool(aloud) and not acts and len(aloud) <= LONGEST
         if hears and not (acts := await self._classified(aloud, spent)):
             return _paid(UserTurn(ends=True, fault="unheard"), spent)
         due = self._rules.decide(text, acts, heard=hears)
-        if due.then is not None:
-            own = self._rules.role
-            self._role = replace(self._role, consent=own.consent, others=own.others)
         self._ledger.heard.append(aloud[:LONGEST])
         if due.calls:
             return _paid(due, spent)
-        if not aloud or len(aloud) > LONGEST or (due.ends and self._decides == "rules"):
-            turn = due
-        elif self._decides == "rules" or due.then is not None:
-            turn = await self._worded(due, spent)
-        else:
-            turn = await self._decided(due, aloud, spent)
-        return self._sent(_paid(turn, spent))
+        if aloud and len(aloud) <= LONGEST and not due.ends:
+            due = await self._worded(due, spent)
+        return self._sent(_paid(due, spent))
 
     async def observe(self, results: Sequence[ToolResult]) -> UserTurn:
         spent = _Spent(Usage(), 0.0, [])
@@ -251,7 +221,7 @@ class _SimulatedConversation(UserConversation):
         """Record a turn that is sent."""
         self._rules.remember(turn)
         self._ledger.said.append(turn.text)
-        self._answered.update(turn.told)
+        self._ledger.told.update(turn.told)
         return turn
 
     async def _classified(self, heard: str, spent: _Spent) -> Sequence[Act]:
@@ -268,95 +238,20 @@ class _SimulatedConversation(UserConversation):
 
     async def _worded(self, due: UserTurn, spent: _Spent) -> UserTurn:
         """Return the rules' move in the model's words, or in the rules' own."""
-        topics = [self._role.knows[name] for name in due.told]
-        also = due.text.removeprefix(" ".join(event.says for event in topics)).strip()
-        points = [*(point(event.says, event) for event in topics), *([point(also)] if also else ())]
-        bounds = Bounds(
-            due.told,
-            frozenset(self._answered),
-            also,
-            due.consents,
-            due.declines,
-            True,
-            self._has_consent,
-        )
-        sent = await self._drafted(bounds, points, (), spent)
-        return replace(due, text=sent[0]) if isinstance(sent, tuple) else replace(due, by_rule=True)
-
-    async def _decided(self, due: UserTurn, heard: str, spent: _Spent) -> UserTurn:
-        """Return the model's own move, if the rules have no objection to it."""
-        asked = {*due.told, *about(heard, self._role.knows)}
-        bounds = Bounds(
-            due.told,
-            frozenset(self._answered | asked),
-            "",
-            due.consents and self._has_consent,
-            due.declines,
-            not due.ends,
-            self._has_consent,
-        )
-        self._idle = 0 if due.told or due.consents or due.declines else self._idle + 1
-        if due.ends and self._idle > PATIENCE:
-            return due  # nothing was asked for turns, and the model still talks
-        sent = await self._drafted(bounds, (), TOOLS, spent, may_end=due.ends)
-        if not isinstance(sent, tuple):
-            kinds = dict.fromkeys(problem.kind for problem in sent)
-            return UserTurn(ends=True, fault="; ".join(kinds))
-        text, ends = sent
-        return UserTurn(
-            text,
-            ends,
-            () if ends else self._ledger.told_in(text, asked),
-            due.consents and not ends,
-            due.declines and not ends,
-            corrects=due.corrects and not ends,
-        )
-
-    async def _drafted(
-        self,
-        bounds: Bounds,
-        points: Sequence[str],
-        tools: Sequence[object],
-        spent: _Spent,
-        *,
-        may_end: bool = False,
-    ) -> tuple[str, bool] | list[Problem]:
-        """Return the first draft without a problem, and whether it ends the conversation, which
-        only a model with ``tools`` does; the problems of the last one if there is none.
-        """
+        ledger = self._ledger
+        points = [point(ledger.role.knows[name]) for name in due.told]
+        if more := ledger.beside_topics(due):
+            points.append(f'"{more}"')
         problems: list[Problem] = []
         for _ in range(DRAFTS):
-            completion = await self._ask(points, problems, tools, spent)
-            text, ends, problems = _read(completion, may_end=bool(tools))
-            problems = problems or self._objections(text, bounds, ends=ends, may_end=may_end)
+            system = briefing(ledger.role.persona, points, [problem.why for problem in problems])
+            messages = conversation(system, ledger.said, ledger.heard)
+            text, problems = _read(await self._complete(messages, [], "user", spent))
+            problems = problems or ledger.problems(text, due)
             if not problems:
-                return text, ends
+                return replace(due, text=text)
             spent.discarded.append(_discarded(text, problems))
-        return problems
-
-    def _objections(self, text: str, bounds: Bounds, *, ends: bool, may_end: bool) -> list[Problem]:
-        if not ends:
-            return self._ledger.problems(text, bounds)
-        if may_end:
-            return []
-        return [
-            Problem("ended", "The assistant asked something: answer it, then the chat goes on.")
-        ]
-
-    @property
-    def _has_consent(self) -> bool:
-        return bool(self._role.every_consent)
-
-    async def _ask(
-        self,
-        points: Sequence[str],
-        problems: Sequence[Problem],
-        tools: Sequence[object],
-        spent: _Spent,
-    ) -> Completion:
-        system = briefing(self._role, self._decides, points, [problem.why for problem in problems])
-        messages = conversation(system, self._ledger.said, self._ledger.heard)
-        return await self._complete(messages, tools, "user", spent)
+        return replace(due, by_rule=True)
 
     async def _complete(
         self, messages: Sequence[Message], tools: Sequence[object], what: str, spent: _Spent
@@ -388,36 +283,17 @@ def _discarded(text: str, problems: Sequence[Problem]) -> dict[str, object]:
     }
 
 
-def _read(completion: Completion, *, may_end: bool) -> tuple[str, bool, list[Problem]]:
-    """Return the text of a completion, True if it ends the conversation, and its problems as a
-    message.
-    """
+def _read(completion: Completion) -> tuple[str, list[Problem]]:
+    """Return the text of a completion, and its problems as a message."""
     text = spoken(completion.content).strip()
     if completion.refusal is not None or completion.finish_reason == "content_filter":
         problem = Problem("refusal", "It is only a message of the person in this chat.")
-        return completion.refusal or text, False, [problem]
+        return completion.refusal or text, [problem]
     if completion.finish_reason == "length":
-        return text, False, [Problem("cut_off", "It was cut off: one to three short sentences.")]
-    calls = completion.tool_calls
-    if not all(may_end and _ends(call) for call in calls):
-        problem = Problem("form", "Unknown tool: write the message itself.")
-        return text, False, [problem]
-    text, marked = _without_end(text) if may_end else (text, False)
-    if END in text:
-        return text, False, [Problem("form", f"{END} must not stand in a message.")]
-    return _unquoted(text), marked or bool(calls), []
-
-
-def _ends(call: ToolCall) -> bool:
-    return call.name == END_TOOL and isinstance(parsed(call.arguments or "{}"), dict)
-
-
-def _without_end(text: str) -> tuple[str, bool]:
-    """Return a text without the line that ends the conversation, and whether it had one."""
-    lines = text.splitlines()
-    if not lines or lines[-1].strip() != END:
-        return text, False
-    return "\n".join(lines[:-1]).strip(), True
+        return text, [Problem("cut_off", "It was cut off: one to three short sentences.")]
+    if completion.tool_calls:
+        return text, [Problem("form", "Unknown tool: write the message itself.")]
+    return _unquoted(text), []
 
 
 def _unquoted(text: str) -> str:
@@ -425,8 +301,8 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-@extension(DecidesConfig, asks_model=True)
-def make(options: DecidesConfig, model: Model | None = None) -> SimulatedUser:
+@extension(NoOptions, asks_model=True)
+def make(options: NoOptions, model: Model | None = None) -> SimulatedUser:
     """Build the user that ``users=simulated`` names.
 
     Raises :class:`OperatorError` if no model is described.
@@ -436,4 +312,4 @@ def make(options: DecidesConfig, model: Model | None = None) -> SimulatedUser:
             "users=simulated: name the model that plays the user, as in"
             " models.user.name=gpt-4.1-mini users.model=user"
         )
-    return SimulatedUser(model, options.decides)
+    return SimulatedUser(model)

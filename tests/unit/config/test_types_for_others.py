@@ -58,7 +58,6 @@ def test_the_defaults_are_accepted_and_every_key_is_known() -> None:
         {"tasks": {"count": "many"}},
         {"tasks": {"count": 0}},
         {"agent": {"error_style": "loud"}},
-        {"users": {"decides": "nobody"}},
     ],
 )
 def test_an_editor_marks_what_a_run_would_refuse(config: Any) -> None:

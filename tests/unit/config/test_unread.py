@@ -42,7 +42,6 @@ def left_out(*overrides: str) -> dict[str, str]:
             "model.tool_retries",
             "model=openai does not read it; see model=scripted",
         ),
-        (["users.decides=model"], "users.decides", "users=scripted does not read it"),
         (["models.m.name=m", "users.model=m"], "users.model", "users=scripted asks no model"),
         (["models.m.name=m"], "models.m", "nobody asks it"),
         (["runtime=inline", "runtime.workers=3"], "runtime.workers", "runtime=inline does not"),
@@ -68,7 +67,7 @@ def test_the_files_that_ship_set_nothing_that_nobody_reads(group):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.sets(st.sampled_from(["model.top_p=0.5", "users.decides=model", "seed=3", "tasks.count=2",
+@given(st.sets(st.sampled_from(["model.top_p=0.5", "seed=3", "tasks.count=2",
                                 "branch.where=x", "runtime.concurrency=2", "model.stream=true"])))  # fmt: skip
 def test_the_account_of_drawn_overrides_is_complete(overrides):
     config = compose(sorted(overrides))[0].config

@@ -59,6 +59,8 @@ async def test_it_gives_up_after_so_many_and_each_request_starts_anew(waits: lis
     with pytest.raises(ModelError, match="overloaded"):
         await play(lines, retrying())
     assert len(lines.shown) == 4
+    for wait, most in zip(waits, (1.0, 2.0, 4.0), strict=True):
+        assert most / 2 <= wait <= most
     lines = Lines(*[DOWN] * 3, Completion(content="", tool_calls=[], refusal=None), DONE)
     await play(lines, retrying())
 
@@ -71,18 +73,6 @@ async def test_what_no_retry_heals_is_raised_at_once(error: ModelError, waits: l
     assert (len(lines.shown), waits) == (1, [])
 
 
-async def test_waits_are_drawn_from_nothing_up_to_a_bound_that_doubles(waits: list[float]):
-    """Full jitter: over many rollouts the n-th wait fills the whole of its range."""
-    for _ in range(300):
-        with pytest.raises(ModelError):
-            await play(Lines(DOWN), retrying())
-    for at, most in enumerate((1.0, 2.0, 4.0)):
-        own = waits[at::3]
-        assert max(own) <= most
-        assert min(own) < 0.1 * most
-        assert max(own) > 0.9 * most
-
-
 async def test_a_wait_that_the_endpoint_asks_for_counts_in_full(waits: list[float]):
     await play(Lines(ModelError("slow", True, 429, 7.0), DONE), retrying())
     assert 7.0 <= waits[0] <= 8.0
@@ -92,8 +82,7 @@ async def test_a_rollout_waits_no_longer_than_it_may_in_all(waits: list[float]):
     """Three waits of seven seconds fit into 25, the fourth does not: no more time is lost on it."""
     with pytest.raises(ModelError):
         await play(Lines(ModelError("slow", True, 429, 7.0)), retrying(max_retries=9, total_s=25.0))
-    assert len(waits) in {2, 3}
-    assert sum(waits) <= 25.0
+    assert len(waits) == 3
 
 
 @pytest.mark.parametrize(("listed", "retries"), [([], 5), (["retry"], 0), (["faults", "retry"], 0)])

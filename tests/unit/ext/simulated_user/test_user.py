@@ -4,48 +4,46 @@ what does not.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from envs.types import ToolCall
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
-from synth.core.users.scripted.user import LONGEST, PATIENCE, ScriptedConversation, ScriptedUser
+from synth.core.users.scripted.user import LONGEST, ScriptedConversation, ScriptedUser
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.ext.serving.openai_server import serve
-from synth.ext.simulated_user import DecidesConfig
-from synth.ext.simulated_user.briefing import END, Decider
-from synth.ext.simulated_user.drafts import Bounds, Ledger
+from synth.ext.simulated_user.drafts import Ledger
 from synth.ext.simulated_user.user import DRAFTS, SimulatedUser, make
 from synth.model import Completion
+from synth.plugins import NoOptions
 from synth.testing.user_conformance import (
     ASKS,
     ASKS_ELSE,
     IS_DONE,
     PROPOSES,
     PROPOSES_NOTHING,
+    PROPOSES_OTHERWISE,
     exam_role,
 )
-from synth.user import UserRole, UserTurn
+from synth.user import Topic, UserRole, UserTurn
 from tests.unit.users.test_real_talk import talking
-from tests.user_endpoint import USAGE, Player, Say, actor, acts, obedient, simulated
+from tests.user_endpoint import USAGE, Player, Say, acts, obedient, simulated
 
 ROLE = exam_role()
 
 
-async def talk(
-    say: Say, *texts: str, decides: Decider = "rules", role: UserRole = ROLE
-) -> Sequence[UserTurn]:
-    return (await talked(Player(say), *texts, decides=decides, role=role))[0]
+async def talk(say: Say, *texts: str, role: UserRole = ROLE) -> Sequence[UserTurn]:
+    return (await talked(Player(say), *texts, role=role))[0]
 
 
 async def talked(
-    player: Player, *texts: str, decides: Decider = "rules", role: UserRole = ROLE, seed: int = 1
+    player: Player, *texts: str, role: UserRole = ROLE, seed: int = 1
 ) -> tuple[list[UserTurn], Player]:
-    async with simulated(player, decides) as user:
+    async with simulated(player) as user:
         conversation = user.start(role, seed)
         return [await conversation.reply(text) for text in texts], player
 
@@ -109,15 +107,11 @@ async def test_a_model_that_finds_words_is_told_no_fact_that_nobody_asked_for():
     assert "7741" not in json.dumps(player.requests)
 
 
-@pytest.mark.parametrize("decides", ["rules", "model"])
-async def test_the_model_gets_the_role_and_the_words_and_nothing_else(decides: Decider):
+async def test_the_model_gets_the_role_and_the_words_and_nothing_else():
     """Each string that is sent is the briefing, or was said in this conversation."""
-    say = obedient if decides == "rules" else actor(ROLE)
-    turns, player = await talked(
-        Player(say), ASKS, f"<think>tool says 42</think>{PROPOSES}", decides=decides
-    )
+    turns, player = await talked(Player(obedient), ASKS, f"<think>tool says 42</think>{PROPOSES}")
     first, second = player.requests
-    assert set(first) | set(second) <= {"model", "messages", "tools"}
+    assert set(first) | set(second) <= {"model", "messages"}
     assert [each["role"] for each in second["messages"]] == [
         "system",
         *["user", "assistant"] * 2,
@@ -129,11 +123,9 @@ async def test_the_model_gets_the_role_and_the_words_and_nothing_else(decides: D
         turns[0].text,
         PROPOSES,
     ]
-    names = [each["function"]["name"] for each in second.get("tools", ())]
-    assert names == ([] if decides == "rules" else ["end_conversation"])
     briefing = second["messages"][0]["content"]
     assert ROLE.persona in briefing
-    assert "7741" not in briefing if decides == "rules" else "7741" in briefing
+    assert "7741" not in briefing
 
 
 async def test_each_request_carries_a_seed_of_its_own_where_seeds_are_sent():
@@ -228,9 +220,11 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (ASKS, "1981-05-03.", "missing"),
     (ASKS, "It is not 1980-05-03.", "missing"),
     (ASKS, "1980-05-03 or 1981-05-03.", "missing"),
+    (ASKS, "1980-05-03, but I would not rely on it.", "missing"),
     (ASKS, "Born 1980-05-03, and her number is 7741.", "leak"),
     (ASKS, "Born 1980-05-03. Please also give her 20 mg of something.", "invented"),
     (ASKS, "Born 1980-05-03. Yes, go ahead.", "answer"),
+    (f"{ASKS} Is it for bed 44?", "Born 1980-05-03, bed 44.", "invented"),
     (ASKS_ELSE, "About 60 kg.", "invented"),
     (ASKS_ELSE, "Her number is 7741, if that helps.", "leak"),
     (ASKS_ELSE, "No idea, she was born on 3 May 1980.", "leak"),
@@ -238,6 +232,7 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (PROPOSES_NOTHING, "Yes please.", "answer"),
     (PROPOSES_NOTHING, "Okay.", "answer"),
     (PROPOSES_NOTHING, "Start prednisone for the one born 1980-05-03.", "leak"),
+    (PROPOSES_OTHERWISE, "No, that is not right.", "missing"),
     (PROPOSES, "Yes, but only 10 mg.", "answer"),
     (PROPOSES, "No, thanks.", "answer"),
     (PROPOSES, "Hm.", "answer"),
@@ -251,7 +246,6 @@ BAD_WORDS: list[tuple[str, str, str]] = [
     (ASKS, "User: 1980-05-03", "form"),
     (ASKS, '{"dob": "1980-05-03"}', "form"),
     (ASKS, "(hesitates) 1980-05-03", "form"),
-    (ASKS, f"1980-05-03\n{END}", "form"),
     (ASKS, "Well, 1980-05-03. " + "You know how it is. " * 60, "too_long"),
 ]
 
@@ -296,6 +290,14 @@ async def test_a_good_draft_is_sent(heard: str, draft: str):
     assert turn.text == draft.strip('"')
 
 
+def test_half_of_an_answer_is_a_leak():
+    role = replace(ROLE, knows={"size": Topic("120 by 80.")})
+    (found,) = Ledger(role, [role.opening], [ASKS_ELSE]).problems(
+        "It is 120.", UserTurn("No idea.")
+    )
+    assert found.kind == "leak"
+
+
 async def test_the_second_draft_may_do():
     drafts = iter(("I'd rather not say.", "Fine: 1980-05-03."))
     (turn,) = await talk(lambda _: next(drafts), ASKS)
@@ -307,100 +309,22 @@ async def test_refusals_cut_answers_and_stray_calls_are_no_words():
         Completion("1980", refusal="I cannot do that."),
         Completion("1980-05-03", finish_reason="content_filter"),
         Completion("1980-05-03 and then", finish_reason="length"),
+        Completion("1980-05-03", [ToolCall("c", "find_patients", "{}")]),
     )
-    expected = ["refusal", "refusal", "cut_off"]
+    expected = ["refusal", "refusal", "cut_off", "form"]
     for answer, kind in zip(answers, expected, strict=True):
         (turn,) = await talk(lambda _, it=answer: it, ASKS)
         assert kinds(turn) == [[kind]] * DRAFTS
         assert turn.by_rule
 
 
-# A model that decides alone
-# -------------------------------------------------------------------------------------
-
-FAULTS: list[tuple[str, str | Completion, str]] = [
-    (ASKS, "Why do you ask?", "missing"),
-    (ASKS, "Born 1980-05-03, her number is 7741, anything else?", "leak"),
-    (ASKS, "", "empty"),
-    (ASKS, "I am only a language model.", "role"),
-    (
-        ASKS,
-        Completion("", [ToolCall("c", "end_conversation", "{}")], finish_reason="tool_calls"),
-        "ended",
-    ),
-    (ASKS, END, "ended"),
-    (
-        ASKS,
-        Completion("", [ToolCall("c", "end_conversation", "[]")], finish_reason="tool_calls"),
-        "form",
-    ),
-    (
-        ASKS,
-        Completion("", [ToolCall("c", "find_patients", "{}")], finish_reason="tool_calls"),
-        "form",
-    ),
-    (ASKS, Completion("No.", refusal="No."), "refusal"),
-    (PROPOSES_NOTHING, "Yes, go ahead!", "answer"),
-    (PROPOSES, "Let me think about it.", "answer"),
-    (PROPOSES, END, "ended"),
-]
-
-
-@pytest.mark.parametrize(
-    ("heard", "draft", "kind"), FAULTS, ids=[f"{k} {at}" for at, (*_, k) in enumerate(FAULTS)]
-)
-async def test_its_faults_end_the_conversation_unscored(
-    heard: str, draft: str | Completion, kind: str
-):
-    (turn,), player = await talked(Player(lambda _: draft), heard, decides="model")
-    assert turn.fault
-    assert kind in turn.fault.split("; ")
-    assert turn.ends
-    assert not turn.text
-    assert not any((turn.told, turn.consents))
-    assert len(player.requests) == DRAFTS == len(turn.discarded)
-
-
-async def test_it_may_tell_what_the_agent_named_where_the_rules_hear_no_question():
-    heard = "I still miss her date of birth there."
-    scripted = await ScriptedUser().start(ROLE, 1).reply(heard)
-    (turn,) = await talk(lambda _: "Right, 1980-05-03.", heard, decides="model")
-    assert turn.told == ("dob",)
-    assert turn.fault is None
-    assert scripted.ends or scripted.told == ("dob",)
-
-
-async def test_it_is_let_go_when_it_cannot_stop_talking():
-    turns = await talk(
-        lambda _: "You are very kind, thank you.", *[IS_DONE] * (PATIENCE + 1), decides="model"
-    )
-    assert [each.ends for each in turns] == [*[False] * PATIENCE, True]
-    assert not any(each.fault for each in turns)
-
-
-async def test_who_says_yes_when_the_agent_only_states_something_agrees_to_nothing():
-    (turn,) = await talk(
-        lambda _: "Yes, do it.", "I will start prednisone 50 mg now.", decides="model"
-    )
-    assert not turn.consents
-    assert turn.fault == "answer"
-
-
 async def test_a_role_that_declines_is_held_to_it():
     role = exam_role(declines=True)
-    _, no = await talk(actor(role), ASKS, PROPOSES, decides="model", role=role)
+    drafts = iter(["1980-05-03", "Yes, go ahead.", "Hm.", "Why?"])
+    _, no = await talk(lambda _: next(drafts), ASKS, PROPOSES, role=role)
     assert no.declines
-    (yes,) = await talk(lambda _: "Yes, go ahead.", PROPOSES, decides="model", role=role)
-    assert yes.fault == "answer"
-
-
-async def test_a_role_without_consent_may_say_yes_to_anything():
-    role = dataclasses.replace(ROLE, consent=None)
-    (turn,) = await talk(
-        lambda _: "Yes please, just do it.", PROPOSES_NOTHING, decides="model", role=role
-    )
-    assert turn.fault is None
-    assert turn.consents
+    assert no.by_rule
+    assert kinds(no) == [["answer"]] * DRAFTS
 
 
 # Infrastructure
@@ -433,7 +357,7 @@ async def test_a_preflight_warning_names_the_user():
 
 def test_without_a_model_there_is_no_such_user():
     with pytest.raises(OperatorError, match=r"users\.model=user"):
-        make(DecidesConfig())
+        make(NoOptions())
 
 
 @pytest.mark.parametrize("world", ["ehr_db", "shop"])
@@ -453,14 +377,7 @@ def test_the_rules_own_words_are_good_drafts_for_every_user_of_the_shipped_world
         ):
             ledger.heard.append(heard)
             due = rules.decide(heard)
-            also = due.text.removeprefix(
-                " ".join(role.knows[name].says for name in due.told)
-            ).strip()
-            has_consent = role.consent is not None
-            bounds = Bounds(
-                due.told, frozenset(), also, due.consents, due.declines, True, has_consent
-            )
-            found = [] if due.ends else ledger.problems(due.text, bounds)
+            found = [] if due.ends else ledger.problems(due.text, due)
             wrong += [f"{task.family}: {due.text!r}: {each.why}" for each in found]
             rules.remember(due)
             ledger.said.append(due.text)
