@@ -248,10 +248,7 @@ contract is :mod:`synth.core.runner.recorded_plan`.
 CALLBACKS = ExtensionPoint(
     "callback",
     "synth.callbacks",
-    {
-        "otel": "synth.ext.telemetry.otel:make",
-        "ray": "synth.ext.telemetry.ray_metrics:RayMetrics",
-    },
+    {"otel": "synth.ext.telemetry.otel:make", "ray": "synth.ext.telemetry.ray_metrics:RayMetrics"},
 )
 """Who is told about a run while it goes on (``telemetry.callbacks=[NAME, ...]``)."""
 

@@ -21,15 +21,7 @@ from synth.core.rewards.world_rewards import (
 )
 from synth.core.types.steps import CallStep, every_step
 from synth.errors import TaskError
-from synth.evidence import (
-    CallRecord,
-    Databases,
-    Evidence,
-    Query,
-    TurnRecord,
-    Utterance,
-    Verifier,
-)
+from synth.evidence import CallRecord, Databases, Evidence, Query, TurnRecord, Utterance, Verifier
 from synth.plugins import REWARDS, PluginError
 from synth.task import Task
 from synth.verdict import StopReason, Verdict

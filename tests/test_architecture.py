@@ -77,10 +77,7 @@ SPINE = {
 
 DOORS = {
     # The other rooms call compose.py; overrides.py and sweep.py are its parts.
-    "hydra": [
-        "synth/core/config/compose.py",
-        "synth/core/config/overrides.py",
-    ],
+    "hydra": ["synth/core/config/compose.py", "synth/core/config/overrides.py"],
     "omegaconf": ["synth/core/config/compose.py"],
     "ray": ["synth/core/runner/runtimes/ray.py", "synth/ext/telemetry/ray_metrics.py"],
     "argcomplete": ["synth/core/cli/completion.py"],
@@ -299,9 +296,7 @@ Each such text in the code is a row here. The extension points of `envs/plugins.
 `synth/plugins.py`, and the commands of `synth/__main__.py`, are tables of their own.
 """
 
-CORE_IMPORTS_EXT = {
-    ("synth/testing/exporter_conformance.py", "exporters"),
-}
+CORE_IMPORTS_EXT = {("synth/testing/exporter_conformance.py", "exporters")}
 """Imports that still have to become extension points: (file, capability)."""
 
 EXT_IMPORTS_EXT = {

@@ -84,11 +84,7 @@ def test_the_python_of_the_readme_and_of_the_guide_runs(tmp_path: Path):
     code.append(marked("python", "others"))
     for block in code:
         done = subprocess.run(
-            [sys.executable, "-c", block],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "train.jsonl").read_text("utf-8").count("\n") > 3

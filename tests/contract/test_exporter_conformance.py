@@ -123,9 +123,7 @@ def test_an_option_needs_a_value_and_an_exporter_that_has_options(run: Path):
         main([str(run), "--to", "trl-sft", "--option", "limit=9"])
 
 
-def test_the_help_names_the_distribution_without_importing_it(
-    capsys: pytest.CaptureFixture[str],
-):
+def test_the_help_names_the_distribution_without_importing_it(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["--help"])
     printed = capsys.readouterr().out

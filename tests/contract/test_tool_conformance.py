@@ -73,9 +73,7 @@ def loose_tools(*, unit: str = "C") -> list[Tool]:
     """A set that breaks the contract: its tool takes arguments that it does not declare."""
     made = weather_tools(unit="C")[0]
     schema = {"type": "object", "properties": {"town": {"type": "string"}}}
-    return [
-        Tool(made.name, made.description, schema, made.executor, read_only=True),
-    ]
+    return [Tool(made.name, made.description, schema, made.executor, read_only=True)]
 
 
 class LooseWeather(ToolConformance):

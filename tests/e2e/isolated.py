@@ -13,12 +13,7 @@ import pytest
 
 from tests.documents import ROOT
 
-OFFLINE = {
-    **os.environ,
-    "HF_HUB_OFFLINE": "1",
-    "CUDA_VISIBLE_DEVICES": "",
-    "PYTHONPATH": str(ROOT),
-}
+OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
 """The variables of a script in such an environment: no hub, no GPU, this project's own modules."""
 
 

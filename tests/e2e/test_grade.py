@@ -144,11 +144,7 @@ def test_the_gates_of_today_judge_the_rollouts_of_then(
     by_family = {each["family"]: each for each in report["families"]}
     assert {
         name: each["rewards_changed"] == each["graded"] > 0 for name, each in by_family.items()
-    } == {
-        "any_red_room": False,
-        "book_namesake": True,
-        "perhaps_not": False,
-    }
+    } == {"any_red_room": False, "book_namesake": True, "perhaps_not": False}
     reasons = {
         verdict["reason"] for change in report["changes"] for verdict in change["new_verdicts"]
     }

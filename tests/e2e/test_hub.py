@@ -61,7 +61,7 @@ def test_a_run_goes_there_and_comes_back_and_is_replayed(run: Path, tmp_path: Pa
     kept = online.files[REPO]
     assert online.private[REPO]
     assert {name.split("/")[0] for name in kept} == {
-        *("README.md", "card", "config.yaml", "data", "manifest.json", "tasks.parquet", "world"),
+        *("README.md", "card", "config.yaml", "data", "manifest.json", "tasks.parquet", "world")
     }
     assert set(online.commits[-1]["paths"]) == {"README.md", "manifest.json"}
     back = synth("pull", REPO, "back", cwd=tmp_path, env=environment(online, tmp_path))

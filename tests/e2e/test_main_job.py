@@ -27,10 +27,7 @@ ROWS = 96
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same job with two Ray workers, and inline."""
     home = tmp_path_factory.mktemp("runs")
-    ways = {
-        "two": ("runtime.workers=2",),
-        "inline": ("runtime=inline",),
-    }
+    ways = {"two": ("runtime.workers=2",), "inline": ("runtime=inline",)}
     for name, options in ways.items():
         done = synth(*JOB, *options, f"output.dir={name}", cwd=home)
         assert "next: synth inspect" in done.stdout
@@ -43,9 +40,7 @@ def test_every_planned_job_is_there_once_with_full_reward(runs: dict[str, Path])
     assert [row["job_index"] for row in rows] == list(range(ROWS))
     assert len({row["trajectory_id"] for row in rows}) == ROWS
     assert {row["reward"] for row in rows} == {1.0}
-    assert {(row["stop_reason"], row["user_model"]) for row in rows} == {
-        ("user_ended", "scripted"),
-    }
+    assert {(row["stop_reason"], row["user_model"]) for row in rows} == {("user_ended", "scripted")}
 
 
 @pytest.mark.ray

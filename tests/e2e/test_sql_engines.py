@@ -117,7 +117,4 @@ def test_a_question_has_one_answer_on_every_engine(
             )
             assert same_rows(
                 fixed(ours.rows), theirs.rows, ours.columns, theirs.columns, Rules(tolerance=1e-9)
-            ), (
-                task,
-                theirs,
-            )
+            ), (task, theirs)

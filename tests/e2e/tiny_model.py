@@ -17,10 +17,7 @@ def tokenizer(template: str, texts: list[str]) -> PreTrainedTokenizerFast:
     bare.train_from_iterator(
         texts,
         trainers.BpeTrainer(
-            vocab_size=2_000,
-            special_tokens=SPECIAL,
-            initial_alphabet=alphabet,
-            show_progress=False,
+            vocab_size=2_000, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
         ),
     )
     made = PreTrainedTokenizerFast(

@@ -26,12 +26,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("damage")
     world = make(home / "world")
     run = home / "whole"
-    play(
-        run,
-        f"env.path={world}",
-        f"tasks.count={JOBS}",
-        f"output.rows_per_shard={PER_SHARD}",
-    )
+    play(run, f"env.path={world}", f"tasks.count={JOBS}", f"output.rows_per_shard={PER_SHARD}")
     return run
 
 

@@ -245,10 +245,7 @@ def _acts_answered(row: Row) -> Iterator[Sequence[Act]]:
 
 
 async def _user_differences(
-    event: UserTurnEvent,
-    episode: Episode,
-    acts: Sequence[Act],
-    scripted: UserConversation | None,
+    event: UserTurnEvent, episode: Episode, acts: Sequence[Act], scripted: UserConversation | None
 ) -> list[str]:
     """Compare the recorded user's turn, whose calls were made again, with what the scripted user
     does now.

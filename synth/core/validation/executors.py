@@ -35,10 +35,7 @@ def executor(
         return
     before = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
-        count,
-        multiprocessing.get_context("spawn"),
-        initializer=_set_up,
-        initargs=(folder, options),
+        count, multiprocessing.get_context("spawn"), initializer=_set_up, initargs=(folder, options)
     )
 
     def execute(method: Callable[..., Any], work: Iterable[Sequence[Any]]) -> Iterator[Any]:

@@ -526,12 +526,7 @@ def _stuck(task: Task, world: World, error: GoldStuckError) -> TaskError:
     return fault(task, world, f"{error.message} (task {task.id})", "gold", error.step)
 
 
-def _unanswered(
-    episode: Episode,
-    step: TalkStep,
-    text: str,
-    turn: UserTurn,
-) -> str | None:
+def _unanswered(episode: Episode, step: TalkStep, text: str, turn: UserTurn) -> str | None:
     """The reason for which the user did not answer a question or a confirmation as gold expects;
     None if it did.
     """

@@ -14,12 +14,7 @@ from envs.tools.tool import Tool
 from envs.types import ToolCall
 from synth.core.foundation.hashing import canonical
 from synth.core.foundation.json_leaves import named_values
-from synth.ext.action_lists.values import (
-    KnownValue,
-    ValuePool,
-    result_values,
-    same_value,
-)
+from synth.ext.action_lists.values import KnownValue, ValuePool, result_values, same_value
 
 DEPTH = 3
 """Reads in a chain, each of which takes its arguments from the ones before."""

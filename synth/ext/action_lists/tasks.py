@@ -34,14 +34,7 @@ from synth.core.types.steps import CallStep, InstructStep
 from synth.core.validation.argument_provenance import ungrounded_arguments
 from synth.core.validation.prove import prove_and_keep
 from synth.errors import TaskError
-from synth.ext.action_lists.entries import (
-    Entry,
-    ExpectedCall,
-    Kind,
-    LeftOut,
-    Refused,
-    read_entries,
-)
+from synth.ext.action_lists.entries import Entry, ExpectedCall, Kind, LeftOut, Refused, read_entries
 from synth.ext.action_lists.gold import GoldMaker, MadeGold, later_calls, topic_words
 from synth.ext.action_lists.script import IDENTITY, WISHES, Script, script_of
 from synth.ext.action_lists.wording import wants_consent

@@ -99,9 +99,7 @@ _THINGS = frozenset(
 )
 """Nouns by which the names of their rows are made up."""
 
-_LISTS = {
-    "state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"],
-}
+_LISTS = {"state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"]}
 _NOTES = [
     f"{one} {two}."
     for one in ("Agreed by phone", "Checked", "Moved here from the old list", "Seen by the team")
@@ -308,11 +306,7 @@ class _Inventor:
                     return f"{columns[0]}.{one.name}"
         return None
 
-    def _link(
-        self,
-        table: LiveTable,
-        link: tuple[tuple[str, ...], str, tuple[str, ...]],
-    ) -> Link:
+    def _link(self, table: LiveTable, link: tuple[tuple[str, ...], str, tuple[str, ...]]) -> Link:
         """A reference: most parents have few rows, a few have many."""
         columns, target, there = link
         empty = all(c.nullable for c in table.columns if c.name in columns)

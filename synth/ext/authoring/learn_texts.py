@@ -31,11 +31,7 @@ _CLOCK = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?")
 
 
 def text_maker(
-    name: str,
-    kind: str | None,
-    values: Sequence[Any],
-    people: Sequence[str],
-    longest: int | None,
+    name: str, kind: str | None, values: Sequence[Any], people: Sequence[str], longest: int | None
 ) -> Maker:
     """The maker of a column of texts of at most ``longest`` characters. ``kind`` is the kind
     of its personal data, ``people`` the columns of the row that hold names.

@@ -38,9 +38,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
 def reflect(
-    engine: Engine,
-    given: Roles | None = None,
-    maintained: Container[tuple[str, str]] = frozenset(),
+    engine: Engine, given: Roles | None = None, maintained: Container[tuple[str, str]] = frozenset()
 ) -> Shape:
     """The shape of the tables that a database has, with roles; ``given`` are set by its author,
     ``maintained`` columns (table, name) by the database that it was read from.

@@ -290,12 +290,7 @@ _RULES = (
     _Rule("other", "its values are several in one, or of several types", ("other",)),
     _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),
     _Rule("status", "its values close a row", ("text",), "", _closes),
-    _Rule(
-        "status",
-        "its name",
-        ("text",),
-        r"(?:^|_)(?:status|state|stage|priority|phase)$",
-    ),
+    _Rule("status", "its name", ("text",), r"(?:^|_)(?:status|state|stage|priority|phase)$"),
     _Rule("category", "its check", ("text",), "", lambda column: column.checked),
     _Rule(
         "category",

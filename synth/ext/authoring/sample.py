@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Text,
-    and_,
-    cast,
-    func,
-    or_,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Text, and_, cast, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from synth.errors import OperatorError

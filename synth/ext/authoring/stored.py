@@ -130,9 +130,5 @@ def _prepare_mariadb(raw: Any, _: object) -> None:
     raw.decoders = {**kept, _BIT: lambda data: int.from_bytes(data, "big")}  # pyright: ignore
 
 
-_PREPARE = {
-    "sqlite": _prepare_sqlite,
-    "mysql": _prepare_mariadb,
-    "mariadb": _prepare_mariadb,
-}
+_PREPARE = {"sqlite": _prepare_sqlite, "mysql": _prepare_mariadb, "mariadb": _prepare_mariadb}
 """What readies a new connection, by SQLAlchemy's dialect."""

@@ -116,10 +116,7 @@ class TableReader:
         return live
 
     def _key_among(
-        self,
-        uniques: Sequence[tuple[str, ...]],
-        columns: Sequence[LiveColumn],
-        source: TableClause,
+        self, uniques: Sequence[tuple[str, ...]], columns: Sequence[LiveColumn], source: TableClause
     ) -> tuple[str, ...]:
         """The number called ``id``, if each row has its own, else the shortest unique rule over
         columns that are never null, as the key; else the beginning of an index that has a name in

@@ -267,11 +267,7 @@ def _find(table: TableShape, name: str) -> str:
         for column in (last, *may)
     ]
     order = ", ".join(f"t.{quoted(column)}" for column in table.key)
-    lines = [
-        *_wrapped(chosen, "SELECT"),
-        f"FROM {quoted(table.name)} t",
-        f"WHERE {_same(last)}",
-    ]
+    lines = [*_wrapped(chosen, "SELECT"), f"FROM {quoted(table.name)} t", f"WHERE {_same(last)}"]
     narrowed = "".join(
         f"    if {c.parameter} is not None:\n        sql += {' AND ' + _same(c)!r}\n" for c in may
     )
@@ -299,12 +295,7 @@ def _get(shape: Shape, table: TableShape, name: str) -> str:
     noun = table.noun
     chosen, joins = _joined(shape, table)
     where = " AND ".join(f"t.{quoted(column)} = :{table.parameter(column)}" for column in table.key)
-    lines = [
-        *_wrapped(chosen, "SELECT"),
-        f"FROM {quoted(table.name)} t",
-        *joins,
-        f"WHERE {where}",
-    ]
+    lines = [*_wrapped(chosen, "SELECT"), f"FROM {quoted(table.name)} t", *joins, f"WHERE {where}"]
     parameters = _key_parameters(table)
     binds = "".join(f"        {one}={one},\n" for one, _, _ in parameters)
     body = (

@@ -6,12 +6,7 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
-from synth.ext.authoring.names import (
-    TOOL_NAME,
-    is_sayable,
-    shortened,
-    spelled,
-)
+from synth.ext.authoring.names import TOOL_NAME, is_sayable, shortened, spelled
 from synth.ext.authoring.roles import COMPARED, LONGEST, SET, SUMMED, closed_states
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 

@@ -110,11 +110,7 @@ class CompactionMiddleware(AgentMiddleware):
         plain, before = (self._opening, self._recap) if ours else (opening, _NOTHING_LEFT_OUT)
         left_out = before.turns + len(older)
         event = CompactionEvent(
-            reason=reason,
-            step=agent.step,
-            turns=left_out,
-            left_out=before.turns,
-            kept=len(kept),
+            reason=reason, step=agent.step, turns=left_out, left_out=before.turns, kept=len(kept)
         )
         words = [*before.words, *_users_words(older)] if self._options.keep_user_words else []
         try:

@@ -12,13 +12,7 @@ from itertools import accumulate
 from typing import cast
 
 from synth.core.foundation.hashing import canonical, derive_seed
-from synth.core.foundation.near_duplicates import (
-    NearDuplicates,
-    masked,
-    number_of,
-    shingles,
-    words,
-)
+from synth.core.foundation.near_duplicates import NearDuplicates, masked, number_of, shingles, words
 from synth.core.types.difficulty import difficulty
 from synth.core.types.steps import BranchStep, CallStep, ReplyStep, Step, every_step
 from synth.ext.variety.composer import Composer

@@ -40,9 +40,7 @@ def test_families_without_a_task_are_one_line(capsys: pytest.CaptureFixture[str]
     assert "more families get no task of this count" in out
 
 
-def test_requests_of_composed_tasks_are_part_of_a_familys_share(
-    capsys: pytest.CaptureFixture[str],
-):
+def test_requests_of_composed_tasks_are_part_of_a_familys_share(capsys: pytest.CaptureFixture[str]):
     words = ("--dry-run", "env=library", "tasks.count=12", "tasks.compose={2: 0.5}")
     plan = json.loads(shown(capsys, *words, "--json"))
     assert sum(entry["tasks"] for entry in plan["families"]) == 6

@@ -32,11 +32,7 @@ def left_out(*overrides: str) -> dict[str, str]:
     ("overrides", "key", "why"),
     [
         (["model.temperature=0.3"], "model.temperature", "model=scripted asks no endpoint"),
-        (
-            ["model.name=gpt-4.1"],
-            "model.name",
-            "model=scripted asks no endpoint; see model=openai",
-        ),
+        (["model.name=gpt-4.1"], "model.name", "model=scripted asks no endpoint; see model=openai"),
         (
             ["model=openai", "model.name=m", "model.tool_retries=4"],
             "model.tool_retries",

@@ -274,8 +274,7 @@ def test_a_broken_dataset_names_the_file(run: Path):
     versioned = altered.replace_schema_metadata({b"synth.schema_version": b"4"})
     pq.write_table(versioned, shard)
     with pytest.raises(
-        DatasetError,
-        match="has schema version 4, but this version of synth reads schema version 3",
+        DatasetError, match="has schema version 4, but this version of synth reads schema version 3"
     ):
         list(Dataset.open(run).rows())
 

@@ -150,10 +150,7 @@ def test_no_other_files_are_touched(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("url", "words"),
-    [
-        ("runs/here", "neither a URL nor an absolute path"),
-        ("nowhere://runs", "nowhere"),
-    ],
+    [("runs/here", "neither a URL nor an absolute path"), ("nowhere://runs", "nowhere")],
 )
 def test_an_address_that_is_none(run: Path, url: str, words: str) -> None:
     with pytest.raises(OperatorError, match=words):

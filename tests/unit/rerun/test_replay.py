@@ -53,13 +53,7 @@ def played(tmp_path_factory: pytest.TempPathFactory):
     with world.template() as template:
         task = asyncio.run(prove(FamilyTasks(world, template).task("price", 0, 0), world, template))
         limits = limits_of(DatabaseConfig())
-        stage = RolloutContext(
-            world,
-            Templates(world),
-            Answering(wild),
-            limits,
-            AgentLimits(),
-        )
+        stage = RolloutContext(world, Templates(world), Answering(wild), limits, AgentLimits())
         row = asyncio.run(play(job(0, task, 1, 0), stage))
         kept = to_values(decode(encode(to_wire(row))))
 

@@ -133,11 +133,7 @@ class TestReward:
         assert total_reward([]) is None
 
     def test_gates_are_judged_in_their_order_with_their_options(self):
-        gates = (
-            Gate("required_calls", ["find"]),
-            Gate("state"),
-            Gate("forbidden_calls", ["drop"]),
-        )
+        gates = (Gate("required_calls", ["find"]), Gate("state"), Gate("forbidden_calls", ["drop"]))
         task = Task(id="t", family="f", env="e", prompt="p", gold=[], gates=gates, end=GoldEnd())
         calls = [
             CallRecord("find", {}, ok=False, category="unknown", read_only=True),

@@ -236,7 +236,7 @@ HEAD = "families:\n- id: a\n  ground: {key: name, sql: SELECT name FROM patients
         (
             "  user: {says: Hi, agrees_if: {mentions: a, declines: {x: no}}}\n  gold: [{say: b}]",
             "declines: unknown case 'x'; known are none",
-        ),
+        )
     ],
 )
 def test_what_needs_a_user_who_answers(parsed: Any, rest: str, words: str):

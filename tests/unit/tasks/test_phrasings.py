@@ -119,10 +119,7 @@ def test_words_for_other_texts_of_a_family_are_left_out_with_a_note(
         ({**LINE, "texts": {"says": "{nam}?"}}, "unknown slot 'nam'; did you mean 'name'?"),
         ({**LINE, "texts": {"says": "{name} {item_id}"}}, "unknown slot 'item_id'"),
         ({**LINE, "texts": {"says": "{name"}}, "says: a single '{'"),
-        (
-            {**LINE, "texts": {"says": "{name}?", "then.0": "x"}},
-            "its user has no text 'then.0'",
-        ),
+        ({**LINE, "texts": {"says": "{name}?", "then.0": "x"}}, "its user has no text 'then.0'"),
     ],
 )
 def test_a_wrong_line_is_named(world: Path, template: Template, line: object, message: str):

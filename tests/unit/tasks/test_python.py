@@ -179,11 +179,7 @@ FAMILY = (
             1,
             "'sya' is neither a tool nor a step word; did you mean 'say'?",
         ),
-        (
-            FAMILY.replace('"key": 1', '"key": 1, "case": 2'),
-            1,
-            "`case` must be text, not 2",
-        ),
+        (FAMILY.replace('"key": 1', '"key": 1, "case": 2'), 1, "`case` must be text, not 2"),
         (
             FAMILY.replace('"key": 1', '"key": 1, "alternatives": {"any_of": [{}]}'),
             1,

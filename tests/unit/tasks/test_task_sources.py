@@ -60,11 +60,7 @@ class CsvSource(TaskSource):
         self._greeting = options.greeting
 
     def open(
-        self,
-        world: World,
-        template: Template,
-        families: Any = None,
-        universe: int = 0,
+        self, world: World, template: Template, families: Any = None, universe: int = 0
     ) -> TaskPool:
         identity = digest(self._text, self._greeting)
         return function_tasks([self.asked], world, template, families, universe, identity=identity)
@@ -156,10 +152,7 @@ def test_a_run_takes_its_tasks_from_a_strangers_source(folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("tasks", "line"),
     [
-        (
-            {"kind": "familys"},
-            "tasks.kind: unknown task source 'familys'; did you mean families?",
-        ),
+        ({"kind": "familys"}, "tasks.kind: unknown task source 'familys'; did you mean families?"),
         ({"kind": "no_such_package:Source"}, "tasks.kind: cannot import 'no_such_package'"),
         ({"kind": OWN}, "tasks.options.file: "),
         (

@@ -18,13 +18,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, TypeAdapter, Validati
 
 from envs.json_text import compact
 from synth.core.dataset.clean import CleanRow, SafeText
-from synth.core.dataset.columns import (
-    BY_NAME,
-    COLUMNS,
-    JSON_COLUMNS,
-    Col,
-    Kind,
-)
+from synth.core.dataset.columns import BY_NAME, COLUMNS, JSON_COLUMNS, Col, Kind
 from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.scrubber import Scrubber
 from synth.errors import DatasetError, SynthError

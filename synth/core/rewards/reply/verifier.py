@@ -36,12 +36,7 @@ from synth.core.rewards.reply.given import Material, gold_reply, made_calls
 from synth.core.rewards.reply.identifiers import unknown_identifiers
 from synth.core.rewards.reply.outcome import GENERAL, untold
 from synth.core.rewards.reply.secrets import asked_secrets
-from synth.core.rewards.reply.sentences import (
-    AgentSentence,
-    ReplyFinding,
-    sentences,
-    visible,
-)
+from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, sentences, visible
 from synth.core.types.reply import Fact, GoldReply
 from synth.errors import ConfigProblems
 from synth.evidence import Evidence, Utterance, Verifier

@@ -158,11 +158,7 @@ def names_matter(sentence: Sentence, consent: Consent | None) -> bool:
 
 
 def _another_act(
-    words: Turn,
-    consent: Consent,
-    talk: Talk,
-    found: Sequence[Sentence],
-    asking: Sequence[Sentence],
+    words: Turn, consent: Consent, talk: Talk, found: Sequence[Sentence], asking: Sequence[Sentence]
 ) -> bool:
     """Tell whether a proposal is for another act: where it asks, says what the agent would do, or
     names the things of the consent; or because it names the act nowhere, nor has it before. A verb

@@ -80,16 +80,8 @@ AS_ASKED = (
     "Whatever fits what I asked for.",
     "Please go by my request.",
 )
-GO_AHEAD = (
-    "Yes, please go ahead.",
-    "Yes, please do.",
-    "Yes, that is fine. Please go ahead.",
-)
-THAT_IS_RIGHT = (
-    "Yes, that's right.",
-    "Yes, that is correct.",
-    "Yes, exactly.",
-)
+GO_AHEAD = ("Yes, please go ahead.", "Yes, please do.", "Yes, that is fine. Please go ahead.")
+THAT_IS_RIGHT = ("Yes, that's right.", "Yes, that is correct.", "Yes, exactly.")
 NO_THANKS = (
     "No, thank you.",
     "No, thanks, I only want what I asked for.",
@@ -100,11 +92,7 @@ THE_REST = (
     "All right. There is still more that I asked for.",
     "Okay. That was not all that I wanted, please go on with the rest.",
 )
-GO_ON = (
-    "Okay, thank you.",
-    "All right.",
-    "Okay, thanks.",
-)
+GO_ON = ("Okay, thank you.", "All right.", "Okay, thanks.")
 
 
 LONGEST = 12_000

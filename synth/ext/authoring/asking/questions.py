@@ -96,9 +96,5 @@ def _answer(completion: Completion, what: str) -> Answer:
         problem = f"the model refuses: {completion.refusal or 'its content is filtered'}"
     usage = completion.usage
     return Answer(
-        completion.content,
-        problem,
-        usage.input_tokens,
-        usage.output_tokens,
-        completion.cost_usd,
+        completion.content, problem, usage.input_tokens, usage.output_tokens, completion.cost_usd
     )

@@ -8,15 +8,7 @@ from itertools import islice
 
 from synth.ext.authoring.names import Noun, be, is_sayable, noun_of, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
-from synth.ext.authoring.patterns.base import (
-    Draft,
-    Named,
-    Sketch,
-    Step,
-    ended,
-    family,
-    nameable,
-)
+from synth.ext.authoring.patterns.base import Draft, Named, Sketch, Step, ended, family, nameable
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import TableTools, closed
 

@@ -7,15 +7,7 @@ from itertools import islice
 
 from synth.ext.authoring.names import a, be, quoted
 from synth.ext.authoring.patterns.answers import asked_for, field_of, told
-from synth.ext.authoring.patterns.base import (
-    Draft,
-    Named,
-    Sketch,
-    ended,
-    family,
-    literal,
-    nameable,
-)
+from synth.ext.authoring.patterns.base import Draft, Named, Sketch, ended, family, literal, nameable
 from synth.ext.authoring.patterns.look_up import worth_asking
 from synth.ext.authoring.patterns.values import new_texts
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -49,10 +41,7 @@ def _not_found(row: Named) -> Draft | None:
         noun.one,
         f"Look for {noun.words} that may not exist, and say so if it does not.",
         f"{there}{missing}",
-        [
-            f"Do we have {maybe}? If so, {wanted}",
-            f"Is there {maybe}? If there is, {wanted}",
-        ],
+        [f"Do we have {maybe}? If so, {wanted}", f"Is there {maybe}? If there is, {wanted}"],
         [
             {
                 "found": [

@@ -12,11 +12,7 @@ from dataclasses import dataclass, field, replace
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
-from synth.ext.authoring.toolset import (
-    TableTools,
-    closed,
-    is_append_only,
-)
+from synth.ext.authoring.toolset import TableTools, closed, is_append_only
 
 Step = dict[str, object]
 

@@ -134,11 +134,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             [value] if joins else (),
         ),
         wishes(column, words),
-        [
-            *steps,
-            row.update({column.parameter: "{new_value}"}),
-            {"say": done(column, words)},
-        ],
+        [*steps, row.update({column.parameter: "{new_value}"}), {"say": done(column, words)}],
         **more,
     )
 
@@ -155,7 +151,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
                 *open_only(sketch, row),
                 f"({name} IS NULL OR NOT {column.is_set(row.alias)})",
                 *not_taken(row.table, column.name, literal(column.yes)),
-            ],
+            ]
         ),
         [
             f"Please mark {row.words} as {column.sign}.",
@@ -298,9 +294,6 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
         cases={"low": "low", "enough": "NOT low"},
         answer={
             "outcome": {"enum": ["changed", "unchanged"], "description": "What came of it."},
-            "found": {
-                "type": "integer",
-                "description": f"The {column.words} before the work.",
-            },
+            "found": {"type": "integer", "description": f"The {column.words} before the work."},
         },
     )

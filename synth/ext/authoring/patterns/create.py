@@ -178,10 +178,7 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], list[str], bool]:
         f"Please add {a(under)}{details}.",
         f"We need a new {under}{details}. Can you enter it?",
     ]
-    replies = [
-        f"The {under} has been created{details}.",
-        f"I have created the {under}{details}.",
-    ]
+    replies = [f"The {under} has been created{details}.", f"I have created the {under}{details}."]
     return says, replies, name is None
 
 
@@ -320,10 +317,7 @@ def _taken(
         f"{noun.one}_{column.parameter}",
         f"A {column.words} that is taken is refused by the tool; a free one is not.",
         ground,
-        [
-            f"Please add {a(words)}{details}.",
-            f"Can you enter a new {words}{details}?",
-        ],
+        [f"Please add {a(words)}{details}.", f"Can you enter a new {words}{details}?"],
         [
             {
                 "free": [

@@ -51,12 +51,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
         wishes(column, words),
         [
             *row.read(column.name, sketch),
-            {
-                "fine": [
-                    call,
-                    *ended({"outcome": "changed"}, *done(column, words)),
-                ]
-            },
+            {"fine": [call, *ended({"outcome": "changed"}, *done(column, words))]},
             {
                 "beyond": [
                     {**call, "fails": "check_violation"},

@@ -154,10 +154,7 @@ def test_an_output_off_its_schema_is_the_authors_error():
     work = Tool(
         "work", "Do it.", NUMBERS, lambda _, db: ToolResult({"one": "1"}), output_schema=schema
     )
-    with (
-        Plain(Toolbox([work])) as environment,
-        pytest.raises(ExecutorError, match="output_schema"),
-    ):
+    with Plain(Toolbox([work])) as environment, pytest.raises(ExecutorError, match="output_schema"):
         environment.call(ToolCall("call_0", "work", "{}"))
 
 

@@ -416,10 +416,7 @@ def test_a_state_that_is_not_rows_is_the_authors(opened: Open, body: str, words:
             "rows['shelf'].append({'id': 3, 'room': 'hall'}); rows['shelf'][0]['room'] = 'cellar'",
             ["update", "insert"],
         ),
-        (
-            "rows['box'][2]['shelf'] = 1; rows['shelf'] = rows['shelf'][:1]",
-            ["update", "delete"],
-        ),
+        ("rows['box'][2]['shelf'] = 1; rows['shelf'] = rows['shelf'][:1]", ["update", "delete"]),
         ("rows = {name: tuple(own) for name, own in rows.items()}", []),
         ("rows = {name: iter(own) for name, own in rows.items()}", []),
     ],

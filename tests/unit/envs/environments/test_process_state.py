@@ -105,10 +105,7 @@ def meddle(tmp_path: Path):
     (folder / "seed.sql").write_text("")
     (folder / "executors.py").write_text(EXECUTORS)
     world = load_world(folder)
-    with (
-        world.template() as template,
-        world.environment(template, Pins()) as environment,
-    ):
+    with world.template() as template, world.environment(template, Pins()) as environment:
         yield lambda how: environment.call(ToolCall.of("meddle", {"how": how}))
 
 

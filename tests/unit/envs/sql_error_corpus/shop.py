@@ -74,7 +74,7 @@ _OWN = {
         (
             "CREATE TRIGGER no_negative BEFORE INSERT ON ledger FOR EACH ROW IF NEW.amount < 0 THEN"
             " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'Duplicate entry'; END IF"
-        ),
+        )
     ],
 }
 

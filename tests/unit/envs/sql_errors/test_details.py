@@ -79,11 +79,7 @@ ENGINES = ("sqlite", "postgresql", "mysql")
                     "column": "author",
                     "value": {"type": "int"},
                 },
-                "mysql": {
-                    "constraint": "written",
-                    "column": "author",
-                    "value": {"type": "int"},
-                },
+                "mysql": {"constraint": "written", "column": "author", "value": {"type": "int"}},
             },
         ),
     ],

@@ -108,7 +108,7 @@ def test_what_others_refer_to_is_the_key(tmp_path: Path):
             f"INSERT INTO accounts VALUES ({n}, 'a-{n}', 'Name {n}');"
             f"INSERT INTO bills VALUES ({n}, 'b-{n}', 'a-{n}', {n}.5);"
             for n in range(1, 9)
-        ),
+        )
     )
     shown = list[str]()
     made = drafted(from_files([file], Extract(accept=lambda lines: not shown.extend(lines))))
@@ -177,7 +177,7 @@ def test_few_rows_become_more_like_them(tmp_path: Path):
             f"INSERT INTO rooms VALUES ({n}, 'Room {n}0', {n % 2});"
             f"INSERT INTO visits VALUES ({n + 4}, {n}, 'V-{n}{n}', {n});"
             for n in range(1, 5)
-        ),
+        )
     )
     made = drafted(from_files([file], Extract(200)))
     assert "made up: the source has 4" in made.files["README.md"]
@@ -204,7 +204,7 @@ def test_tables_without_rows_get_them_beside_large_lists_and_in_a_circle(tmp_pat
         " firm INTEGER NOT NULL REFERENCES firms (id),"
         " creator INTEGER NOT NULL REFERENCES users (id));"
         "CREATE TABLE notes (id INTEGER NOT NULL REFERENCES users (id), body TEXT);"
-        + "".join(f"INSERT INTO words VALUES ({n}, 'word {n}');" for n in range(300)),
+        + "".join(f"INSERT INTO words VALUES ({n}, 'word {n}');" for n in range(300))
     )
     made = drafted(from_files([file], Extract(200)))
     with closing(sqlite3.connect(":memory:")) as db:
@@ -225,7 +225,7 @@ def test_a_flag_is_asked_for_counted_and_set(tmp_path: Path):
         + "".join(
             f"INSERT INTO doors VALUES ({n}, {1 + n * n % 4}, {n % 3 == 0}, 1, {1700000000 + n});"
             for n in range(1, 30)
-        ),
+        )
     )
     texts = {draft.id: str(draft.body) for draft in drafted(from_files([file])).drafts}
     assert "Is door number {door} marked as locked?" in texts["look_up_door_is_locked"]

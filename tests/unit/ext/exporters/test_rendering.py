@@ -226,11 +226,7 @@ def test_every_preset_names_its_source(name: str):
 def test_the_command_counts_what_a_template_refuses(tmp_path, monkeypatch, capsys):
     """Llama gets one call a turn by itself; words beside a call cost the row."""
     monkeypatch.chdir(tmp_path)
-    rows = [
-        row(0),
-        row(1, messages=parallel()),
-        row(2, messages=parallel(content="Both of them.")),
-    ]
+    rows = [row(0), row(1, messages=parallel()), row(2, messages=parallel(content="Both of them."))]
     write_run(tmp_path / "run", rows)
     assert main(["run", "--to", "openai-jsonl", "--template", "llama3.1"]) == 0
     out, err = capsys.readouterr()

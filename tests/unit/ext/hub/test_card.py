@@ -91,7 +91,7 @@ def test_plots_are_svg_without_anything_active(run: Path):
     written = write_card(facts, licences(facts))
     names = {file.name for file in written}
     assert names == {
-        *("README.md", "rewards.svg", "turns.svg", "tool-calls.svg", "output-tokens.svg"),
+        *("README.md", "rewards.svg", "turns.svg", "tool-calls.svg", "output-tokens.svg")
     }
     for file in written[1:]:
         tags = {element.tag.split("}")[1] for element in ET.parse(file).iter()}

@@ -170,7 +170,4 @@ async def test_a_model_decides_by_the_policy():
 
 def test_a_function_that_is_not_there_is_said():
     with pytest.raises(OperatorError, match="nothing_there"):
-        make(
-            ApprovalConfig(callback="tests.unit.agent:nothing_there"),
-            MiddlewareHome(Path()),
-        )
+        make(ApprovalConfig(callback="tests.unit.agent:nothing_there"), MiddlewareHome(Path()))

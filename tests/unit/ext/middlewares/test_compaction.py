@@ -23,12 +23,7 @@ from synth.core.types.events import Usage
 from synth.core.types.reply import Act
 from synth.errors import ContextOverflow, ModelError
 from synth.ext.middlewares import CompactionConfig
-from synth.ext.middlewares.compaction import (
-    PROMPT,
-    CompactionMiddleware,
-    trigger_tokens,
-    turns_of,
-)
+from synth.ext.middlewares.compaction import PROMPT, CompactionMiddleware, trigger_tokens, turns_of
 from synth.ext.serving.chat_request import check_request
 from synth.model import Completion, Conversation
 from synth.task import Message

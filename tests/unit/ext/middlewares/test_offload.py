@@ -16,11 +16,7 @@ from synth.core.agent.state import RolloutIdentity
 from synth.core.agent.turn import ToolInterface
 from synth.core.models.recap import GREP, READ, kept_in, read_piece
 from synth.ext.middlewares import OffloadConfig
-from synth.ext.middlewares.offload import (
-    BadPatternError,
-    ToolResultOffloadMiddleware,
-    places,
-)
+from synth.ext.middlewares.offload import BadPatternError, ToolResultOffloadMiddleware, places
 from synth.model import Completion
 from tests.unit.agent.test_react import DONE, OPENING, Lines, calls, check_transcript
 
@@ -103,11 +99,7 @@ async def test_it_is_read_piece_by_piece_and_searched_and_these_calls_are_the_mi
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        (
-            READ,
-            {"output_id": "output_1"},
-            "Unknown result 'output_1'; known are output_0",
-        ),
+        (READ, {"output_id": "output_1"}, "Unknown result 'output_1'; known are output_0"),
         (READ, {"output_id": "../outputs/1.txt"}, "Unknown result"),
         (READ, {"output_id": "output_0", "offset": 10**9}, "past its end"),
         (READ, {"output_id": "output_0", "offset": -1}, "-1"),

@@ -216,10 +216,6 @@ async def test_rewards_are_averaged(tmp_path: Path):
             {"_ng_task_index": 1, "mean/reward": 1.0},
         ]
         empty = await agent.post("/aggregate_metrics", {"verify_responses": []})
-        assert empty.json() == {
-            "group_level_metrics": [],
-            "agent_metrics": {},
-            "key_metrics": {},
-        }
+        assert empty.json() == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
         wrong = await agent.post("/aggregate_metrics", {"verify_responses": [{"reward": None}]})
         assert wrong.status_code == 400

@@ -164,9 +164,7 @@ async def test_openais_client_goes_on_by_the_messages_that_it_sends_again(tmp_pa
 async def test_openais_client_gets_the_answer_as_a_stream(tmp_path: Path):
     async with visiting(tmp_path, "library") as visitor:
         stream = await visitor.openai.chat.completions.create(
-            model="analyst",
-            messages=[{"role": "user", "content": "How many books?"}],
-            stream=True,
+            model="analyst", messages=[{"role": "user", "content": "How many books?"}], stream=True
         )
         text = "".join([part.choices[0].delta.content or "" async for part in stream])
         assert text.endswith("in library")

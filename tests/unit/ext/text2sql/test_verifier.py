@@ -91,10 +91,7 @@ def test_a_constant_that_happens_to_match(world: Path):
 PORTABLE = "SUM(guests) FROM bookings WHERE substr(day, 1, 7) = :month"
 
 
-@pytest.mark.parametrize(
-    "database",
-    ["postgres", "mariadb"],
-)
+@pytest.mark.parametrize("database", ["postgres", "mariadb"])
 @pytest.mark.parametrize("guard", ["", " FROM (SELECT COUNT(*) AS n FROM rooms) AS r WHERE n = 6"])
 def test_a_constant_on_a_server(
     tmp_path: Path, database: str, guard: str, monkeypatch: pytest.MonkeyPatch

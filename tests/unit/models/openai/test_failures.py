@@ -253,8 +253,7 @@ def test_a_moderated_prompt_is_no_broken_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "status",
-    [408, 409, 424, 425, 429, 498, 499, 500, 502, 503, 504, 507, 520, 529, 599, 999],
+    "status", [408, 409, 424, 425, 429, 498, 499, 500, 502, 503, 504, 507, 520, 529, 599, 999]
 )
 def test_what_can_heal_is_retryable(status: int) -> None:
     """Busy, broken and restarting endpoints."""

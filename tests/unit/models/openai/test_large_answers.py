@@ -59,9 +59,7 @@ def streamed(size: int) -> bytes:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 @pytest.mark.parametrize("form", [whole, streamed])
-async def test_large_answers_at_once_take_less_than_twice_their_bytes(
-    form: Callable[[int], bytes],
-):
+async def test_large_answers_at_once_take_less_than_twice_their_bytes(form: Callable[[int], bytes]):
     acts = [sends(form(10_000)), sends(form(SIZE))]
     async with raw_endpoint(*acts) as served:
         arguments = [sys.executable, "-c", CLIENT, served.url, form.__name__, str(ANSWERS)]

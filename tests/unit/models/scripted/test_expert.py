@@ -128,21 +128,14 @@ def test_a_loop_reads_fields_of_its_items():
         ),
         ([call("find", {"id": "$.x"})], [{}], "gold cannot save 'id' from find"),
         ([call("drop", id={"$": "id"})], [{}], "gold uses 'id', which no step before has saved"),
-        (
-            [ALL, AskStep([], {"$text": ["No ", {"$": "id"}, "?"]})],
-            [FOUND],
-            "gold uses 'id'",
-        ),
+        ([ALL, AskStep([], {"$text": ["No ", {"$": "id"}, "?"]})], [FOUND], "gold uses 'id'"),
         (
             [ALL, call("drop", id={"$": "items", "path": ["id"]})],
             [FOUND],
             "items has no field 'id'",
         ),
         (
-            [
-                call("find", {"n": "$.n"}),
-                LoopStep("one", {"$": "n"}, []),
-            ],
+            [call("find", {"n": "$.n"}), LoopStep("one", {"$": "n"}, [])],
             [{"n": 3}],
             "for_each one needs a list, not 3",
         ),

@@ -63,9 +63,7 @@ def test_a_whole_solution(compiled: Any):
     )
     assert [step.do for step in steps] == ["call", "for_each", "call", "case", "case", "say"]
     assert steps[0] == CallStep(
-        "find",
-        {"name": {"$slot": "name"}},
-        {"pid": "$.patients[0].id", "all": "$.patients[*].id"},
+        "find", {"name": {"$slot": "name"}}, {"pid": "$.patients[0].id", "all": "$.patients[*].id"}
     )
     assert steps[1].over == {"$": "all"}
     assert steps[1].steps[0].arguments == {"pid": {"$": "each"}, "bpm": {"$slot": "bpm"}}

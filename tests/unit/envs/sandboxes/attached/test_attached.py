@@ -12,12 +12,7 @@ from envs.errors import DatabaseConfigError
 from envs.sandboxes.base import DatabaseTarget, find_engine
 from envs.types import ErrorCategory, Limits, Pins
 from tests.unit.envs.sandboxes.attached.contract import AttachedContract
-from tests.unit.envs.sandboxes.attached.databases import (
-    duckdb_file,
-    on_server,
-    run,
-    sqlite_file,
-)
+from tests.unit.envs.sandboxes.attached.databases import duckdb_file, on_server, run, sqlite_file
 
 
 class _Attached(AttachedContract):
