@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ from synth.core.runner.build import build_model
 from synth.core.runner.setup import model_setup
 from synth.core.screen import Screen
 from synth.errors import OperatorError
-from synth.ext.evaluation.calibration.lies import measure_lies
 from synth.ext.evaluation.calibration.measure import Calibration, calibrate, read_labels
-from synth.ext.evaluation.calibration.transcripts import LabelledRollout, read_transcripts
+from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.ext.judge import JudgeConfig
 from synth.ext.judge.endpoint_judge import ModelJudge
 
@@ -31,13 +29,12 @@ arguments:
 options:
   --findings FILE     findings labelled by a reader, about the first file of transcripts
   --half all|seen|held  only one half of the tasks [default: all]
-  --lies              change one fact in each last reply, and count the lies that are caught
   --show N|0          print the first N findings as well [default: 0]
   --json              print everything as JSON
 
 examples:
   synth calibrate gpt-4o_airline_200.json.gz --findings gpt-4o_airline_findings.jsonl
-  synth calibrate *.json.gz --half held --lies
+  synth calibrate *.json.gz --half held
   synth calibrate results.json --show 20
   synth calibrate results.json models.judge.name=MODEL models.judge.base_url=URL \\
       rewards.judge.model=judge
@@ -57,14 +54,16 @@ JUDGE = ("rewards.judge.", "models.")
 def main(options: Arguments) -> int:
     """Print the figures; 0. Raises OperatorError for a file that cannot be read."""
     files = [Path(word) for word in options.file_override if not word.startswith(JUDGE)]
-    judge = _judge_of([word for word in options.file_override if word.startswith(JUDGE)])
+    (job,) = compose([word for word in options.file_override if word.startswith(JUDGE)])
+    section = job.config.section(JudgeConfig)
+    judge = None
+    if section.model is not None:
+        setup, _ = model_setup(job.config.endpoint(section.model), section.model)
+        judge = ModelJudge(build_model(setup), section.rubric, section.votes)
     if not files:
         raise OperatorError("no file of transcripts is named")
     read = [read_transcripts(path) for path in files]
     rollouts = [one for part in read for one in part if options.half in {"all", one.half}]
-    if options.lies:
-        _print_lies(rollouts, Screen())
-        return 0
     first = {one.id for one in read[0]}
     labels = [] if options.findings is None else read_labels(options.findings, first)
     model = rollouts[0].model if rollouts else ""
@@ -74,15 +73,6 @@ def main(options: Arguments) -> int:
     else:
         _print(result, Screen(), options.show)
     return 0
-
-
-def _judge_of(overrides: Sequence[str]) -> ModelJudge | None:
-    (job,) = compose(overrides)
-    section = job.config.section(JudgeConfig)
-    if section.model is None:
-        return None
-    setup, _ = model_setup(job.config.endpoint(section.model), section.model)
-    return ModelJudge(build_model(setup), section.rubric, section.votes)
 
 
 def _document(result: Calibration) -> dict[str, Any]:
@@ -125,12 +115,6 @@ def _print(result: Calibration, screen: Screen, show: int) -> None:
         )
     for rollout, finding in result.findings[:show]:
         screen.line(f"{rollout.model} {rollout.id} success={rollout.success}: {finding}")
-
-
-def _print_lies(rollouts: Sequence[LabelledRollout], screen: Screen) -> None:
-    counts = measure_lies(rollouts)
-    rows = [(kind, f"{hit} of {of}", f"{hit / of:.0%}") for kind, (hit, of) in counts.items()]
-    screen.table(("changed", "refused", ""), rows, right=(1, 2))
 
 
 def _share(value: float | None) -> str:

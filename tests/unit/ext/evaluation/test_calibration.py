@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from synth.errors import OperatorError
 from synth.ext.evaluation.calibration.measure import ANY, calibrate, read_labels
 from synth.ext.evaluation.calibration.transcripts import read_transcripts
 from synth.ext.evaluation.cli.calibrate import main
+from tests.bench.lies import measure_lies
 
 POLICY = "The current time is 2026-05-15 15:00:00. You help with bookings."
 
@@ -78,13 +78,10 @@ def test_each_check_is_counted_with_its_false_alarms(tmp_path: Path):
     assert 0 < low < 0.5 < high < 1
 
 
-def test_one_fact_of_an_honest_reply_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    transcripts = written(tmp_path, ROLLOUTS[:1])
-    assert main([str(transcripts), "--lies"]) == 0
-    printed = capsys.readouterr().out
-    assert re.search(r"honest replies +0 of 1 ", printed)
-    assert re.search(r"id, new +1 of 1 ", printed)
-    assert re.search(r"last amount, new +1 of 1 ", printed)
+def test_one_fact_of_an_honest_reply_is_changed(tmp_path: Path):
+    counts = measure_lies(read_transcripts(written(tmp_path, ROLLOUTS[:1])))
+    assert counts["honest replies"] == [0, 1]
+    assert counts["id, new"] == counts["last amount, new"] == [1, 1]
 
 
 def test_a_readers_label_makes_a_finding_right_and_a_missed_one_costs_recall(tmp_path: Path):

@@ -1,5 +1,7 @@
 """Lies for the gate ``reply``: one fact is changed in real replies of successful rollouts.
 
+    python -m tests.bench.lies seen|held ../shared/data/transcripts/*.json.gz
+
 The replies are those after the last call that changed something, or after the last call of all in a
 rollout that changed nothing. The new value is one that the rollout has in the same field of another
 row, or one that nothing gave.
@@ -8,19 +10,21 @@ row, or one that nothing gave.
 from __future__ import annotations
 
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.reply.given import made_calls
 from synth.evidence import Evidence
-from synth.ext.evaluation.calibration.transcripts import LabelledRollout
+from synth.ext.evaluation.calibration.transcripts import LabelledRollout, read_transcripts
 from synth.rewards import verifier_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -188,3 +192,13 @@ def measure_lies(rollouts: Sequence[LabelledRollout]) -> dict[str, list[int]]:
                 if lie != text:
                     judge(kind, replace(own, utterances=said))
     return dict(sorted(found.items()))
+
+
+def main(half: str, *files: str) -> None:
+    read = (one for file in files for one in read_transcripts(Path(file)))
+    for kind, (hit, of) in measure_lies([one for one in read if one.half == half]).items():
+        print(f"{kind}: {hit} of {of}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
