@@ -305,10 +305,8 @@ class TableReader:
                 why = "SQLite has one name for it and another"
             self.ledger.leave_out("column", f"{self.name}.{name}", why)
             return None
-        if isinstance(own, Hexadecimal):
-            self.ledger.change("column", f"{self.name}.{name}", IN_HEXADECIMAL)
-        elif isinstance(kind, SET):
-            self.ledger.change("column", f"{self.name}.{name}", "a SET, which becomes a text")
+        if why := _altered(kind, own):
+            self.ledger.change("column", f"{self.name}.{name}", why)
         else:
             self.ledger.use("column")
         self.types[name] = own
@@ -407,6 +405,13 @@ class TableReader:
         else:
             self.ledger.use("default")
         return held
+
+
+def _altered(kind: sql.TypeEngine[Any], own: Stored) -> str:
+    """The way in which values are kept otherwise; empty if they are not."""
+    if isinstance(own, Hexadecimal):
+        return IN_HEXADECIMAL
+    return "a SET, which becomes a text" if isinstance(kind, SET) else ""
 
 
 def _base(kind: sql.TypeEngine[Any]) -> sql.TypeEngine[Any]:
