@@ -102,7 +102,7 @@ def questions_file(path: Path) -> Path:
     if path.is_file():
         return path
     if not path.is_dir():
-        raise OperatorError(f"tasks.path: folder not found: {path}")
+        raise OperatorError(f"tasks.path: not found: {path}")
     places: list[Path] = []
     for home in ("", "*/"):
         there = [one for form in FORMS for one in sorted(path.glob(f"{home}*{form}"))]

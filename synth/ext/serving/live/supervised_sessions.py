@@ -75,6 +75,7 @@ class _SupervisedSession:
         self._followers = 0
         self._idle_s = idle_s
         self._idle: asyncio.TimerHandle | None = None
+        self._ended = "closed"
         self._stream = EventStream()
         self._feed = self._stream.subscribe()
         context = replace(
@@ -139,7 +140,11 @@ class _SupervisedSession:
 
     def _watch(self) -> None:
         if not self.finished.done():
-            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self.finished.cancel)
+            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._leave)
+
+    def _leave(self) -> None:
+        self._ended = f"closed: nobody followed it for {self._idle_s:g} s"
+        self.finished.cancel()
 
     async def _keep_log(self, feed: Subscription) -> None:
         """Log the rollout's events, and at its end the score."""
@@ -149,7 +154,7 @@ class _SupervisedSession:
         if self._idle is not None:
             self._idle.cancel()
         if self.finished.cancelled():
-            self._add(AgentError(rollout_id=self.job.id, error=SessionError("closed", "closed")))
+            self._add(AgentError(rollout_id=self.job.id, error=SessionError("closed", self._ended)))
         elif (error := self.finished.exception()) is not None:
             if not isinstance(error, SynthError | EnvsError):
                 error = SessionError("unexpected", f"{type(error).__name__}: {error}")

@@ -183,6 +183,7 @@ async def test_a_session_that_nobody_follows_ends(tmp_path: Path):
         session = visitor.sessions[path.rpartition("/")[2]]
         await asyncio.wait([session.logged])
         assert session.over
+        assert "nobody followed it for 0.05 s" in str([one async for one in session.follow()][-1])
 
 
 async def test_sessions_at_once_are_bounded(tmp_path: Path):

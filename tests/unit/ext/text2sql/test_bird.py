@@ -238,7 +238,7 @@ def text(content: bytes) -> Callable[[Path], None]:
 
 
 WRONG: list[tuple[Callable[[Path], object], str]] = [
-    (lambda folder: shutil.rmtree(folder), "tasks.path: folder not found"),
+    (lambda folder: shutil.rmtree(folder), "tasks.path: not found"),
     (
         lambda folder: (folder / "dev.json").unlink(),
         "holds no file of questions, such as mini_dev_sqlite.json",
