@@ -47,7 +47,7 @@ def test_a_secret_is_left_out_by_name_and_its_table_stays(tmp_path: Path):
     assert (shown["visit"].key, shown["login"].key) == (("visit_id",), ())
     assert set(shown["visit"].hidden) == {"pin", "api_key", "pwd"}
     tools = tools_of(made.shape)
-    assert tools["login"].list_ == "list_logins"
+    assert tools["login"].list_ == "list_login_records"
     assert tools["visit"].create is None  # an api_key has to be given, and no tool takes one
     lines = "\n".join(made.ledger.lines())
     assert "shown columns: 10 of 14 used" in lines
