@@ -65,8 +65,8 @@ def test_a_row_is_created_without_its_unique_secret(where: str, tmp_path: Path):
     file.write_text(
         "CREATE TABLE account (account_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
         "CREATE TABLE user (user_id INTEGER PRIMARY KEY, reset_token TEXT, account_id INTEGER"
-        " NOT NULL REFERENCES account); INSERT INTO account VALUES (1, 'Alpha'), (2, 'Beta');"
-        "INSERT INTO user VALUES (1, 'a', 1), (2, NULL, 2);"
+        " NOT NULL REFERENCES account, seats INTEGER NOT NULL); INSERT INTO account VALUES (1, 'Alpha'), (2, 'Beta');"
+        "INSERT INTO user VALUES (1, 'a', 1, 3), (2, NULL, 2, 4);"
         f"CREATE UNIQUE INDEX one ON user (reset_token){where};"
     )
     made = make_world("w", from_files([file]), print, patterns=["create"], proves=False)
