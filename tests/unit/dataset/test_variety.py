@@ -128,7 +128,7 @@ def test_difficulty_is_that_of_the_plan_as_a_whole_and_by_kind(tmp_path: Path):
 
 def test_difficulty_of_a_run_without_it_is_read_off_its_gold(tmp_path: Path):
     run = tmp_path / "run"
-    synth.run(["env=shop", "tasks.count=9", "runtime=inline", f"output.dir={run}"])
+    synth.run(["env=library", "tasks.count=9", "runtime=inline", f"output.dir={run}"])
     rows = list(TaskTable(run / "tasks.parquet").rows())
     for one in rows:
         del one["checks"]["end"]["work"]
