@@ -43,17 +43,17 @@ BOUNDS = [
 
 WHOLE = [
     Bound("modules in the longest chain of imports", goal=24, now=25),
-    Bound("modules that a default run imports", goal=200, now=288),
-    Bound("lines that a default run imports", goal=28_000, now=45_880),
+    Bound("modules that a default run imports", goal=200, now=287),
+    Bound("lines that a default run imports", goal=28_000, now=45_870),
     Bound("fields of Task", goal=16, now=23),
-    Bound("public definitions", goal=1_200, now=2_272),
+    Bound("public definitions", goal=1_200, now=2_270),
     Bound("functions that take RunConfig", goal=10, now=10),
     Bound("keys of the core", goal=100, now=100),
     Bound("keys of the config", goal=169, now=173),
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),
-    Bound("lines of tests", goal=60_000, now=84_840),
+    Bound("lines of tests", goal=60_000, now=84_800),
 ]
 """Figures of the house as a whole."""
 
