@@ -15,7 +15,7 @@ from tests.e2e.isolated import make_environment
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tau2"
 PACKAGE = "inspect-evals==0.26.0"
-PROVED = {"airline": 36, "retail": 100, "telecom": 114, "banking_knowledge": 75}
+PROVED = {"airline": 36, "retail": 100, "telecom": 114, "banking_knowledge": 76}
 """Tasks of the lists that prove themselves, of 50, 114, 114 and 97."""
 FOUND = {
     "airline": {
