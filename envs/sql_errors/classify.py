@@ -138,17 +138,12 @@ _SANDBOX = re.compile(r"\benvs_[0-9a-f]{12}\w*(?:'@'[^']*)?")
 """The name of a sandbox's database or account, which is another one in every run."""
 
 
-class _ErrorClassifier:
-    """Sorts the errors of SQLite, PostgreSQL, MySQL and MariaDB drivers; holds no state."""
-
-    def classify(self, error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
-        """The category of a driver's error, wrapped or not. ``dialect`` is SQLAlchemy's name."""
-        return _classify(read_facts(error, dialect), family_of(dialect))
-
-
 def classify(error: BaseException, dialect: str = "sqlite") -> ErrorCategory:
-    """See :meth:`_ErrorClassifier.classify`."""
-    return _ErrorClassifier().classify(error, dialect)
+    """The category of an error of a driver of SQLite, PostgreSQL, MySQL or MariaDB, wrapped or not.
+
+    ``dialect`` is SQLAlchemy's name.
+    """
+    return _classify(read_facts(error, dialect), family_of(dialect))
 
 
 def to_result(

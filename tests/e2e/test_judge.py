@@ -91,7 +91,7 @@ def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_pa
     panel = Panel(mute=True)
     with endpoint(panel) as url:
         ended = synth(*PLAN, f"models.judge.base_url={url}", cwd=tmp_path, code=3)
-        assert "6 rollouts have no reward; the first: judge: too few votes" in ended.stdout
+        assert "without a reward: 6; the first: judge: too few votes" in ended.stdout
         rows = stable_rows(tmp_path / "out")
         assert [row["outcome"] for row in rows] == ["unscored"] * 6
         small = synth(

@@ -92,7 +92,7 @@ def _lines(report: RunReport) -> Iterator[str]:
     yield from _failures(report)
     unscored = report.totals.rows - report.totals.scored
     if unscored:
-        yield f"{unscored:,} rollouts have no reward; the first: {_why_unscored(report)}"
+        yield f"without a reward: {unscored:,}; the first: {_why_unscored(report)}"
     if report.status == "partial":
         yield f"stopped: {report.reason or 'some rollouts broke'}"
     if report.uploaded:
@@ -154,7 +154,8 @@ def _failures(report: RunReport) -> Iterator[str]:
 def _why_unscored(report: RunReport) -> str:
     with resolve("synth.core.dataset.reader:Dataset").open(report.directory) as dataset:
         rows = dataset.rows(["reward", "verdicts"])
-        return reason_of(next(row["verdicts"] for row in rows if row["reward"] is None))
+        found = (row["verdicts"] for row in rows if row["reward"] is None)
+        return reason_of(next(found, ()))
 
 
 def _next(report: RunReport, where: str) -> Iterator[str]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _COMPARED = re.compile(r"[=<>]\s*\Z")
+"""The end of the text before a value that is compared."""
 
 READING = Limits(read_only=True, statement_timeout_ms=60_000, max_rows=None, max_result_bytes=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from envs.types import Column, Table
@@ -176,7 +176,7 @@ def mask(
     """
     columns = {f"{t.name}.{c.name}": (t, c) for t in tables for c in t.columns}
     for name in keep:
-        _refuse_unknown("--keep-column", name, columns)
+        refuse_unknown("--keep-column", name, columns)
     guessed = personal_kinds(tables, rows)
     kinds = _with_references(tables, {**guessed, **_asked(also, columns, keep, guessed)})
     kept = {key for key in kinds if f"{key[0]}.{key[1]}" in keep}
@@ -266,7 +266,8 @@ def _secrets(tables: Sequence[LiveTable], rows: Rows) -> dict[tuple[str, str], s
     return out
 
 
-def _refuse_unknown(option: str, name: str, known: Mapping[str, object]) -> None:
+def refuse_unknown(option: str, name: str, known: Collection[str]) -> None:
+    """Raise OperatorError if an option names a column that is not ``known``."""
     if name not in known:
         raise OperatorError(f"{option} {name}: no such column{hint(nearest(name, known))}")
 
@@ -281,7 +282,7 @@ def _asked(
     out = dict[tuple[str, str], str]()
     for text in also:
         name, given, kind = text.partition("=")
-        _refuse_unknown("--mask-column", name, columns)
+        refuse_unknown("--mask-column", name, columns)
         table, column = columns[name]
         kind = kind if given else guessed.get((table.name, column.name), "other")
         if kind not in PERSONAL_KINDS:

@@ -13,10 +13,9 @@ from sqlalchemy import Connection, Engine, Inspector
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SAWarning
 
-from synth.core.foundation.suggestions import hint, nearest
-from synth.errors import OperatorError
 from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
+from synth.ext.authoring.mask import refuse_unknown
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
 from synth.ext.authoring.roles import FEW, Roles, secrets_of, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
@@ -82,9 +81,7 @@ def _refuse_unknown(given: Roles, shown: Collection[tuple[str, str]]) -> None:
     tables = {table for table, _ in shown}
     taken = given.keys() & tables or given.keys()
     for name in (f"{table}.{column}" for table in sorted(taken) for column in given[table]):
-        if tuple(name.split(".", 1)) not in shown:
-            near = hint(nearest(name, map(".".join, shown)))
-            raise OperatorError(f"the file of roles: {name}: no such column{near}")
+        refuse_unknown("--roles", name, [*map(".".join, shown)])
 
 
 def _kept(table: TableShape, maintained: Container[tuple[str, str]]) -> TableShape:

@@ -15,6 +15,7 @@ SEEN = flat(
 @pytest.mark.parametrize(
     ("value", "told"),
     [
+        ("Yusuf", True),
         ("Rossi", True),
         ("Yusuf Rossi", True),
         ("Kim Lee", True),
@@ -23,7 +24,9 @@ SEEN = flat(
         (12.5, True),
         (12, False),
         (962, False),
+        ("moth", False),
         ("2026-04-02", False),
+        ("1141", False),
         ("2025-05-03 14:30:00", True),
         ("2025-05-03 14:31:00", False),
         ("Kim Rossi-Meier", False),

@@ -179,11 +179,13 @@ class SeenObjects:
         out: list[_Row] = []
 
         def held(value: Any, depth: int) -> set[str]:
+            if depth == _DEEPEST:
+                return set()
             if isinstance(value, Mapping):
                 one = cast("_Object", value)
                 out.append((one, inner := held([*one.values()], depth + 1)))
                 return inner
-            if isinstance(value, (list, tuple)) and depth < _DEEPEST:
+            if isinstance(value, (list, tuple)):
                 items = cast("Sequence[Any]", value)
                 return set[str]().union(*(held(item, depth + 1) for item in items))
             return _values(cast("object", value))

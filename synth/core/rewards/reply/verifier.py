@@ -319,9 +319,7 @@ class Judgement:
     def _heard(self) -> Material:
         """What the user, the results and gold say, without rules and schemas."""
         calls = [call for one in self.requests for call in one.calls]
-        told = [text for one in self.requests for text in _user_texts(one)]
-        made = Material.of_calls(calls)
-        return Material([*told, *self.gold.said], made.data)
+        return Material([*self.quoted, *self.gold.said], Material.of_calls(calls).data)
 
     def _people(self) -> Iterator[ReplyFinding]:
         """Personal data of people whom neither the request nor gold concern."""

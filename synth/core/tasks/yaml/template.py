@@ -162,7 +162,8 @@ def _joined(parts: Sequence[Json]) -> Json:
             merged[-1] += part
         else:
             merged.append(part)
-    merged = merged or [""]
+    if not merged:
+        return ""
     return merged[0] if len(merged) == 1 else {"$text": merged}
 
 
@@ -260,8 +261,10 @@ def text_of(value: Json) -> str:
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
     '\n- A: dose 5 mg, 1 time per day'
     """
-    if value is None or isinstance(value, str):
-        return "none" if value is None else value
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -291,9 +294,8 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     if value == 1:
         counted, per, rest = label.partition("_per_")
         label = f"{_singular(counted)}{per}{rest}"
-    words = [text_of(value), unit]
-    words.insert(0 if unit else 2, label.replace("_", " ") if named else "")
-    return " ".join(filter(None, words))
+    amount, words = text_of(value), label.replace("_", " ") if named else ""
+    return " ".join(filter(None, [words, amount, unit] if unit else [amount, words]))
 
 
 def rounded(value: Json) -> Json:

@@ -84,7 +84,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
-        row.ground(row.hidden, [one for c in asked for one in _says(row.col(c.name), c)]),
+        row.ground(row.hidden, [one for c in asked for one in _filled(row.col(c.name), c)]),
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
@@ -194,7 +194,7 @@ def _about_end(
         says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
         end_of = f"The {others[-1]}" if others else f"{it[:1].upper()}{it[1:]}"
         name = " ".join(f"{{{name}}}" for name in saved)
-        replies = [f"{end_of} is {name}.", f"I see {name} as {it}."]
+        replies = [f"{end_of} is {name}.", f"{name} is {it}."]
     if named and not others:
         return says, replies
     about = f"For {row.words}, "
@@ -227,14 +227,14 @@ def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     )
 
 
-def _says(value: str, column: ColumnShape) -> list[str]:
+def _filled(value: str, column: ColumnShape) -> list[str]:
     """Conditions that a value is not empty."""
     return [f"{value} IS NOT NULL", *([f"{value} <> ''"] if column.kind == "text" else [])]
 
 
 def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
     """Conditions that a value says something: "the job of the support rep is support" does not."""
-    yield from _says(value, column)
+    yield from _filled(value, column)
     if column.kind == "text":
         yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
 
