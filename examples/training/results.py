@@ -118,7 +118,7 @@ def _compared(
     return {
         "tasks": len(pairs),
         "difference": sum(total for total, _ in pairs) / sum(count for _, count in pairs),
-        "interval": None if interval is None else interval.to_json(),
+        "interval": interval,
         "p_value": sign_flip_p(total for total, _ in pairs),
     }
 

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ def play(study: Study, options: Options) -> None:
             home, before = options.out / name, None
             if point.rows:
                 home /= f"seed-{seed}"
-                before = point.after and options.out / point.after / home.name
+                before = options.out / point.after / home.name if point.after else None
                 rows = make_rows(study, point, before, options)
                 model = train(rows, home, study, point, seed, before, options)
             else:
@@ -152,7 +152,7 @@ def evaluate(
     study: Study, sets: Mapping[str, HeldOut], home: Path, model: Path | None, options: Options
 ) -> None:
     """`synth eval` of a model on each set that has no report yet."""
-    asked = {}
+    asked: dict[str, HeldOut] = {}
     for name, chosen in sets.items():
         settings = {**chosen.model_dump(), "tasks": study.tasks, "seed": study.eval_seed}
         claim(home / f"{name}.json", settings | {"world": world_digest(study.world)})
@@ -238,7 +238,7 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def served(model: Path | None, log: Path, options: Options) -> Iterator[str]:
+def served(model: Path | None, log: Path, options: Options) -> Generator[str]:
     """The address of an endpoint with a model (None: the untrained one), until the block ends.
 
     Raises Failed if the server ends first. Its standard input is a pipe from here, and it ends when
@@ -297,7 +297,7 @@ def world_digest(world: Path) -> str:
 
 
 @contextmanager
-def locked(out: Path) -> Iterator[int]:
+def locked(out: Path) -> Generator[int]:
     """The lock of a study's folder. Raises BadStudy if another process has it."""
     with (out / ".lock").open("w") as file:
         try:
@@ -350,7 +350,7 @@ def _within(text: str, least: int, most: int) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Train and evaluate a study.")
     parser.add_argument("study", type=Path, help="a file like those in studies/")
     parser.add_argument("out", type=Path, help="where everything goes")
     parser.add_argument("--scale", type=float, default=1.0, help="of all numbers of training rows")

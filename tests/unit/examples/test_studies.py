@@ -106,18 +106,18 @@ def evaluated(home: Path, out: str, *more: str) -> None:
 def test_the_table_pools_seeds_and_pairs_tasks(tmp_path: Path, table: Table):
     """Real evaluations of the scripted expert, which errs before and does not after."""
     file = write(tmp_path, seeds=[0, 1])
-    erring = ("model.mistakes=[premature_answer]", "model.mistake_rate=1.0")
-    evaluated(tmp_path, "out/before/easy", *erring)
-    evaluated(tmp_path, "out/after/seed-0/easy")
-    shutil.copytree(tmp_path / "out/before/easy", tmp_path / "out/after/seed-1/easy")
+    for home, rate in (("before", 1.0), ("after/seed-0", 0.0), ("after/seed-1", 0.5)):
+        erring = ("model.mistakes=[premature_answer]", f"model.mistake_rate={rate}")
+        evaluated(tmp_path, f"out/{home}/easy", *erring)
     code, shown, problem = table(file, tmp_path / "out")
     assert code == 0, problem
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     before, after = results["points"]
     assert (before["rate"], before["seeds"], before["tasks"]) == (0.0, {"-": 0.0}, 6)
-    assert (after["rate"], after["seeds"], after["tasks"]) == (0.5, {"0": 1.0, "1": 0.0}, 6)
+    assert (after["rate"], after["seeds"], after["tasks"]) == (2 / 3, {"0": 1.0, "1": 1 / 3}, 6)
     [pair] = results["pairs"]
-    assert (pair["on"], pair["tasks"], pair["difference"]) == ("easy", 6, 0.5)
+    assert (pair["on"], pair["tasks"], pair["difference"]) == ("easy", 6, 2 / 3)
+    assert pair["interval"][0] < 2 / 3 < pair["interval"][1]
     assert pair["p_value"] == pytest.approx(2 / 2**6), "six tasks, all for the better"
     assert results["missing"] == ["before/hard", "after/seed-0/hard", "after/seed-1/hard"]
     assert "| before | 0 | 0 | easy | 6 | 0.0% | 0.0% to 39.0% | 0.0% |" in shown
