@@ -9,7 +9,7 @@ from pathlib import Path
 
 from envs.plugins import resolve
 from synth.coordinator import RunReport
-from synth.core.dataset.store.counts import ToolExecutions
+from synth.core.dataset.store.counts import ToolExecutions, symptoms
 from synth.core.foundation.standard_output import say
 from synth.core.screen.screen import reason_of
 from synth.verdict import StopReason
@@ -67,7 +67,7 @@ def to_json(report: RunReport) -> dict[str, object]:
         ],
         "retries": totals.retries.to_json(),
         "tools": report.tools.to_json(),
-        "warnings": list(report.warnings),
+        "warnings": _warnings(report),
         "uploaded": report.uploaded,
         "upload_problem": report.upload_problem,
     }
@@ -87,7 +87,7 @@ def _lines(report: RunReport) -> Iterator[str]:
         yield ran
     if stopped := _stop_reasons(report):
         yield stopped
-    for warning in report.warnings:
+    for warning in _warnings(report):
         yield f"warning: {warning}"
     yield from _failures(report)
     unscored = report.totals.rows - report.totals.scored
@@ -100,6 +100,12 @@ def _lines(report: RunReport) -> Iterator[str]:
     if report.upload_problem:
         yield f"not uploaded, and whole in {where}: {report.upload_problem}"
     yield from _next(report, where)
+
+
+def _warnings(report: RunReport) -> list[str]:
+    totals = report.totals
+    found = symptoms(totals.rows, totals.successes, totals.stop_reasons, report.tools)
+    return [*report.warnings, *found]
 
 
 def _headline(report: RunReport) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
+from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions, symptoms
 from synth.core.dataset.variety import Variety
 from synth.core.report.rates import PassTally, histogram_of
 from synth.core.screen.transcript import tool_uses
@@ -215,7 +215,10 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "rows": tally.rows,
         "jobs": dataset.jobs,
         "sealed": dataset.sealed,
-        "warnings": dataset.warnings,
+        "warnings": [
+            *dataset.warnings,
+            *symptoms(tally.rows, tally.successes, tally.counts["stop_reason"], tally.executed),
+        ],
         "envs": _sorted(tally.counts["env"]),
         "models": _sorted(tally.counts["model"]),
         "user_models": _sorted(tally.user_models),

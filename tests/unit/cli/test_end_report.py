@@ -54,6 +54,7 @@ def test_no_reward_anywhere_is_not_complete_without_a_word(
     conclude(report(tmp_path, scored([0.0] * 4)), as_json=False)
     out = capsys.readouterr().out
     assert out.startswith("no rollout has a reward above 0: 4 of 4")
+    assert "warning: no rollout called a tool: start the server with its tool parser" in out
     assert "next: synth inspect" in out
     assert "--failed" in out
 
@@ -77,6 +78,24 @@ def test_nor_is_every_context_overflow(tmp_path: Path, capsys: pytest.CaptureFix
     out = capsys.readouterr().out
     assert out.startswith("every conversation outgrew the model's context")
     assert "not ended by the agent: 4 context_overflow" in out
+
+
+@pytest.mark.parametrize(
+    ("stop", "category", "words"),
+    [
+        ("truncated", None, "4 of 4 rollouts ended in an answer that was cut off: raise model.max"),
+        ("max_turns", "malformed_call", "3 of 3 calls could not be read: start the server with"),
+        ("max_turns", None, ""),
+    ],
+)
+def test_what_a_setting_of_the_server_mends(
+    tmp_path: Path, stop: str, category: str | None, words: str, capsys: pytest.CaptureFixture[str]
+):
+    tools = ToolExecutions()
+    tools.add([{"tool": "find", "ms": 1.0, "category": category}] * 3)
+    conclude(report(tmp_path, scored([0.0] * 4, **{stop: 4}), tools=tools), as_json=False)
+    out = capsys.readouterr().out
+    assert f"warning: {words}" in out if words else "warning" not in out
 
 
 def test_each_kind_of_failure_with_one_of_its_texts(

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from envs.metrics import ExecutionMetrics
+from envs.types import ErrorCategory
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.variety import Variety
 from synth.core.types.phrasings import folded
 from synth.plugins import STATISTICS
+from synth.verdict import StopReason
 
 NO_TOOL: Final = "(no such tool)"
 """Name for calls of tools that do not exist; no tool can have it."""
@@ -50,6 +52,27 @@ class ToolExecutions:
     def from_json(cls, raw: Mapping[str, Any]) -> ToolExecutions:
         """The inverse of :meth:`to_json`."""
         return cls({name: ExecutionMetrics.from_json(metrics) for name, metrics in raw.items()})
+
+
+def symptoms(
+    rows: int, successes: int, stop_reasons: Mapping[str, int], calls: ToolExecutions
+) -> list[str]:
+    """Warn of what a setting of the server mends in most rollouts, such as ``no rollout called a
+    tool: ...``.
+    """
+    total, cut = calls.total(), stop_reasons.get(StopReason.TRUNCATED, 0)
+    unread = total.errors[ErrorCategory.MALFORMED_CALL]
+    parser = (
+        "start the server with its tool parser (vLLM, SGLang: --tool-call-parser NAME, llama.cpp:"
+        " --jinja), or set agent.text_calls=parse"
+    )
+    if 2 * cut > rows:
+        more = "raise model.max_tokens or the server's limit; a thinking model needs more"
+        return [f"{cut:,} of {rows:,} rollouts ended in an answer that was cut off: {more}"]
+    if 2 * unread > total.count:
+        return [f"{unread:,} of {total.count:,} calls could not be read: {parser}"]
+    idle = rows and not successes and not total.count
+    return [f"no rollout called a tool: {parser}"] if idle else []
 
 
 @dataclass(slots=True)
