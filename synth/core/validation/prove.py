@@ -191,8 +191,8 @@ async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
     """Prove a composed task: all gates of all parts are passed, and no row is changed for two of
-    them. A part in whose conversation nothing was changed before is proved by it; any other alone,
-    and takes the same branches in the whole.
+    them. A change before which something was changed is proved alone, and takes the same branches
+    in the whole, which proves any other part.
     """
     try:
         return await _play_parts(task, world, template, limits)
@@ -211,9 +211,9 @@ async def _play_parts(
     readers = {tool.name for tool in world.tools if tool.read_only}
     parts, changed = list[Task](), False
     for part in task.parts:
-        alone = changed or part.role.then or part.rules.alternatives or _completing(part)
         called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
-        changed = changed or not called <= readers
+        again, changed = changed & (not called <= readers), changed | (not called <= readers)
+        alone = again or part.role.then or part.rules.alternatives or _completing(part)
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
         parts.append(proved)
     joined_gold = resolve("synth.core.tasks.parts:joined_gold")

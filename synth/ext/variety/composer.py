@@ -7,13 +7,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import Any, cast
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.near_duplicates import NearDuplicates, shingles, words
 from synth.core.tasks.grounding import turns
+from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.steps import BranchStep, CallStep, ReplyStep, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
 from synth.ext.variety.wording.grammar import grammar
@@ -70,6 +71,7 @@ class _PartFacts:
 
     setting: tuple[object, ...]
     named: frozenset[str]
+    acts: Sequence[tuple[str, str]]
     calls: frozenset[str]
     given: Mapping[str, frozenset[str]]
     only_asks: bool
@@ -96,11 +98,11 @@ class Composer:
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
-    that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked
-    (None: all may). ``later`` is the number of later requests that each family should give (None:
-    all the same). ``settled`` are the requests of composed tasks by their index. While they
-    are settled, ``made`` counts the requests of each family and each place, and ``asked`` holds
-    the later ones of the plan so far.
+    that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked,
+    and ``own`` of the tools that it calls. ``later`` is the number of later requests that each
+    family should give (None: all the same). ``settled`` are the requests of composed tasks by their
+    index. While they are settled, ``made`` counts the requests of each family and each place, and
+    ``asked`` holds the later ones of the plan so far.
     """
 
     pool: TaskPool
@@ -108,36 +110,24 @@ class Composer:
     count: int
     seed: int
     firsts: Sequence[tuple[str, int]] | None = None
-    wanted: Callable[[Task], bool] | None = None
+    wanted: Callable[[Task], bool] = lambda _: True
+    own: Callable[[Sequence[str]], bool] = lambda _: True
     later: Mapping[str, float] | None = None
     settled: Mapping[int, Places] = field(default_factory=dict[int, Places])
     closed: Callable[[Task], bool] = lambda _: False
     made: Counter[object] = field(default_factory=Counter[object])
     asked: NearDuplicates = field(default_factory=NearDuplicates)
-    known: dict[tuple[str, int], _PartFacts] = field(default_factory=dict[Any, _PartFacts])
-    recent: dict[tuple[str, int], Task] = field(default_factory=dict[Any, Task])
-
-    def _task(self, family: str, place: int) -> Task:
-        """A task; the last ones are kept, as its facts are asked before it is composed."""
-        if (task := self.recent.get((family, place))) is None:
-            if len(self.recent) == RECENT:
-                self.recent.clear()
-            task = self.recent[family, place] = self.pool.task(family, place, self.seed)
-        return task
-
-    def _facts(self, family: str, place: int) -> _PartFacts:
-        """The facts of a task; they are kept, as draws of partners come back to it."""
-        if (known := self.known.get((family, place))) is None:
-            if len(self.known) == KNOWN:
-                self.known.clear()
-            known = facts_of(self._task(family, place), self._writers)
-            self.known[family, place] = known
-        return known
 
     @cached_property
-    def _writers(self) -> frozenset[str]:
-        """The names of the tools that change something."""
-        return frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
+    def _task(self) -> Callable[[str, int], Task]:
+        """A task; the last ones are kept, as its facts are asked before it is composed."""
+        return lru_cache(RECENT)(partial(self.pool.task, seed=self.seed))
+
+    @cached_property
+    def _facts(self) -> Callable[[str, int], _PartFacts]:
+        """The facts of a task; they are kept, as draws of partners come back to it."""
+        writers = frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
+        return lru_cache(KNOWN)(lambda *place: facts_of(self._task(*place), writers))
 
     @cached_property
     def _partners(self) -> Mapping[tuple[object, ...], Mapping[str, Sequence[int]]]:
@@ -146,7 +136,7 @@ class Composer:
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
-                key = self._facts(family, index).setting
+                key = setting(self._task(family, index))
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
@@ -158,7 +148,7 @@ class Composer:
     def changed(self, **changes: Any) -> Composer:
         """The composer with other values of some fields, and the same partners."""
         made = replace(self, **changes)
-        vars(made).update(_partners=self._partners)
+        vars(made).update(_partners=self._partners, _task=self._task, _facts=self._facts)
         return made
 
     @cached_property
@@ -260,11 +250,11 @@ class Composer:
                 others.sort(key=lambda name: self._rank(seed, name))
                 later = islice(self._later(first, partners, others, seed), size - 1)
                 places = [first, *later]
-                if len(places) < size:
+                acts = [self._facts(*one).acts for one in places]
+                if len(places) < size or not self.own(self.tools_of(acts)):
                     continue
                 parts = [self._task(*one) for one in places]
-                task = compose(parts, self.seed) if shared_form(parts)[0] else None
-                if task is not None and (self.wanted is None or self.wanted(task)):
+                if shared_form(parts)[0] and self.wanted(task := compose(parts, self.seed)):
                     yield tuple(places), task
 
     def _later(
@@ -283,7 +273,7 @@ class Composer:
         sides[parts[0].only_asks].update(parts[0].named)
         taken, asked = sides[False], sides[True]
         for name in names:
-            known = [at for at in partners[name] if self._about(name, at) & asked - taken]
+            known = self._changing(name, partners[name], asked - taken)
             for draw in range(DRAWS):
                 chance = derive_seed(seed, name, draw)
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
@@ -303,10 +293,11 @@ class Composer:
                 yield name, place
                 break
 
-    def _about(self, family: str, place: int) -> frozenset[str]:
-        """The names in a task that asks for a change and can follow a question about it."""
-        one = self._facts(family, place)
-        return frozenset() if one.only_asks or one.depends else one.named
+    def _changing(self, family: str, places: Sequence[int], asked: Collection[str]) -> list[int]:
+        """The places of tasks that ask for a change and can follow a question about a name."""
+        facts = ((at, self._facts(family, at)) for at in places if asked)
+        able = ((at, one) for at, one in facts if not (one.only_asks or one.depends))
+        return [at for at, one in able if not one.named.isdisjoint(asked)]
 
     def _is_apt(self, family: str, place: int, *, notes: bool) -> bool:
         """True for a request in the manner of the first, made no more often than its family's are
@@ -317,13 +308,26 @@ class Composer:
         return not often and one.is_note == notes and self.asked.find(one.shingles) is None
 
     @staticmethod
+    def acts_of(task: Task) -> Sequence[tuple[str, str]]:
+        """The calls of a task's gold: their tools, and their arguments as JSON."""
+        steps = (step for step in every_step(task.gold) if isinstance(step, CallStep))
+        return [(step.tool, canonical(dict(step.arguments))) for step in steps]
+
+    @staticmethod
+    def tools_of(parts: Sequence[Sequence[tuple[str, str]]]) -> Sequence[str]:
+        """The tools that parts call, in order; equal calls count once, but for what is saved."""
+        saved = re.compile(rf'\{{"\$":"(?!{TODAY}")')
+        acts = ((act, saved.search(act[1]) and at) for at, part in enumerate(parts) for act in part)
+        return [act[0] for act, _ in dict.fromkeys(acts)]
+
+    @staticmethod
     def ends_of(task: Task) -> set[str]:
         """The template of a task's last words with each thing that it is about: two tasks that
         share one of these may end in the same words.
         """
         last = task.parts[-1] if task.parts else task
         said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
-        text = _without_names(said)
+        text = _without_names(canonical(said))
         about = {canonical(last.key), *_named(last)} if "$" in text else {""}
         return {digest(text, thing) for thing in about}
 
@@ -355,9 +359,9 @@ class Composer:
         return place if own.setting == other.setting else known
 
 
-def _without_names(value: object) -> str:
-    """JSON as text, in which saved values have no names."""
-    return re.sub(r'\{"\$":"[^"]*"\}', "$", canonical(value))
+def _without_names(text: str) -> str:
+    """JSON in which saved values have no names."""
+    return re.sub(r'\{"\$":"[^"]*"\}', "$", text)
 
 
 def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
@@ -368,14 +372,15 @@ def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
         for name, value in step.arguments.items():
             if "$" not in (text := canonical(value)):
                 given[name].add(text)
-    gate = task.gate("reply")
-    acts = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
+    gate, acts = task.gate("reply"), Composer.acts_of(task)
+    claims = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
     return _PartFacts(
         setting=setting(task),
         named=frozenset(_named(task)),
-        calls=frozenset(_without_names([step.tool, dict(step.arguments)]) for step in steps),
+        acts=acts,
+        calls=frozenset(_without_names(" ".join(act)) for act in acts),
         given={name: frozenset(values) for name, values in given.items()},
-        only_asks={step.tool for step in steps}.union(acts).isdisjoint(writers),
+        only_asks={step.tool for step in steps}.union(claims).isdisjoint(writers),
         depends=bool(task.role.every_topic)
         or any(isinstance(step, BranchStep) for step in task.gold),
         is_note=grammar().is_note(task.prompt),

@@ -11,10 +11,10 @@ from heapq import heapify, heappop, heapreplace
 from itertools import accumulate
 from typing import cast
 
-from synth.core.foundation.hashing import canonical, derive_seed
+from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.near_duplicates import NearDuplicates, masked, number_of, shingles, words
 from synth.core.types.difficulty import difficulty
-from synth.core.types.steps import BranchStep, CallStep, ReplyStep, Step, every_step
+from synth.core.types.steps import BranchStep, ReplyStep, Step
 from synth.ext.variety.composer import Composer
 from synth.ext.variety.pass_rates import PassRates
 from synth.source import TaskPool
@@ -103,14 +103,8 @@ class Filters:
         return self.openings is not None or bool(self.ranges or self.splits)
 
     def hold(self, task: Task) -> bool:
-        """True if the task is in all ranges, and its tools are of the split that is planned. A
-        question's own query keeps it to a split (:meth:`holds_query`).
-        """
-        ranges = all(range_.hold(task) for range_ in self.ranges.values())
-        calls = (step for step in every_step(task.gold) if isinstance(step, CallStep))
-        names = dict.fromkeys((call.tool, canonical(dict(call.arguments))) for call in calls)
-        asks = not task.parts and task.gate("sql") is not None
-        return ranges and (asks or self._is_own("tools", [tool for tool, _ in names]))
+        """True if the task is in all ranges."""
+        return all(range_.hold(task) for range_ in self.ranges.values())
 
     def holds_query(self, task: Task) -> bool:
         """True if the query that answers a question is of the split that is planned, whatever the
@@ -118,9 +112,9 @@ class Filters:
         """
         gate = task.gate("sql")
         query = "" if gate is None else str(dict(gate.options or {})["query"])
-        return not query or self._is_own("query", masked(words(query), task.slots))
+        return not query or self.is_own("query", masked(words(query), task.slots))
 
-    def _is_own(self, kind: str, names: Sequence[str]) -> bool:
+    def is_own(self, kind: str, names: Sequence[str]) -> bool:
         """True if a sequence of names is of the split that is planned."""
         chance = (derive_seed(kind, names) + 1) / 2**63
         ends = zip(self.splits, accumulate(self.splits.values()), strict=True)
@@ -152,7 +146,8 @@ class Filters:
             if not begins and not range_.hold(task):
                 self.refused[key] += 1
                 return False
-        if not begins and not self.hold(task):
+        tools = Composer.tools_of([Composer.acts_of(task)])  # a question has a query instead
+        if not begins and task.gate("sql") is None and not self.is_own("tools", tools):
             return False
         if self.openings is None:
             return True

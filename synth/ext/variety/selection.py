@@ -197,8 +197,9 @@ class TaskSelection(TaskTransform):
                 f"tasks.compose: {max(sizes)} requests in one task take as many families, and"
                 f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
             )
-        wanted = replace(filters).hold if self._ranges or filters.splits else None
-        composer = Composer(pool, capacities, many, seed, None, wanted) if many else None
+        own = replace(filters)
+        rules = None, own.hold, partial(own.is_own, "tools")
+        composer = Composer(pool, capacities, many, seed, *rules) if many else None
         places: dict[str, list[int]] | None = None
         share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()
         if filters:
@@ -266,12 +267,11 @@ class SelectedBlock(Block):
         assert self.composer is not None, "a block with composed tasks has a composer"
         task = self.composer.candidate(before, size, attempt)
         if task is None:
-            asked = "" if self.composer.wanted is None else ", in the ranges that are asked"
             message = (
                 f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
                 " together (of different families, with the same person signed in, without a row"
-                f" that both change{asked}) were not found in {attempt} attempts: ask for fewer, or"
-                " for more families"
+                f" that both change, in the ranges that are asked) were not found in {attempt}"
+                " attempts: ask for fewer, or for more families"
             )
             raise TaskError(message)
         return task
