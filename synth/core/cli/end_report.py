@@ -9,7 +9,7 @@ from pathlib import Path
 
 from envs.plugins import resolve
 from synth.coordinator import RunReport
-from synth.core.dataset.store.counts import ToolExecutions, symptoms
+from synth.core.dataset.store.counts import ToolExecutions
 from synth.core.foundation.standard_output import say
 from synth.core.screen.screen import reason_of
 from synth.verdict import StopReason
@@ -104,7 +104,7 @@ def _lines(report: RunReport) -> Iterator[str]:
 
 def _warnings(report: RunReport) -> list[str]:
     totals = report.totals
-    found = symptoms(totals.rows, totals.successes, totals.stop_reasons, report.tools)
+    found = report.tools.warnings(totals.rows, totals.successes, totals.stop_reasons)
     return [*report.warnings, *found]
 
 

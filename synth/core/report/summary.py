@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions, symptoms
+from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
 from synth.core.dataset.variety import Variety
 from synth.core.report.rates import PassTally, histogram_of
 from synth.core.screen.transcript import tool_uses
@@ -217,7 +217,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "sealed": dataset.sealed,
         "warnings": [
             *dataset.warnings,
-            *symptoms(tally.rows, tally.successes, tally.counts["stop_reason"], tally.executed),
+            *tally.executed.warnings(tally.rows, tally.successes, tally.counts["stop_reason"]),
         ],
         "envs": _sorted(tally.counts["env"]),
         "models": _sorted(tally.counts["model"]),

@@ -182,7 +182,9 @@ class ProgressView:
         totals = self._totals
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in [*self._failed.items()])
         failed = f"failed requests: {reasons}; " if reasons else ""
-        speed = f"{self._rate(now):.1f} a second" if self._done > self._start else "none finished"
+        speed = (
+            f"{self._rate(now):.1f} a second" if self._done > self._start else "none finished yet"
+        )
         if totals is None:
             return f"{failed}{speed}"
         spent = f"{totals.tokens:,} tokens, cost {totals.cost()}" if totals.tokens else "no tokens"

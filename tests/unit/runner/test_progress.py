@@ -72,7 +72,7 @@ def test_the_time_left_follows_from_what_this_session_did(console: Console):
     view.advance()
     view._line()
     assert lines(console) == [
-        "proving: 1,200 of 2,400, none finished",
+        "proving: 1,200 of 2,400, none finished yet",
         "proving: 1,201 of 2,400, 0.1 a second, about 200 min left",
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,12 @@ from synth.verdict import StopReason
 
 NO_TOOL: Final = "(no such tool)"
 """Name for calls of tools that do not exist; no tool can have it."""
+
+_LONGER: Final = "raise model.max_tokens or the server's limit; a thinking model needs more"
+_PARSER: Final = (
+    "start the server with its tool parser (vLLM, SGLang: --tool-call-parser NAME, llama.cpp:"
+    " --jinja), or set agent.text_calls=parse"
+)
 
 
 @dataclass(slots=True)
@@ -42,6 +48,19 @@ class ToolExecutions:
             out.merge(metrics)
         return out
 
+    def warnings(self, rows: int, successes: int, stop_reasons: Mapping[str, int]) -> Iterator[str]:
+        """Warn of what ails most rollouts and a setting of the server mends."""
+        calls, cut = self.total(), stop_reasons.get(StopReason.TRUNCATED, 0)
+        unread, ill = calls.errors[ErrorCategory.MALFORMED_CALL], ""
+        if 2 * cut > rows:
+            yield f"{cut:,} of {rows:,} rollouts ended in an answer that was cut off: {_LONGER}"
+        elif 2 * unread > calls.count:
+            ill = f"{unread:,} of {calls.count:,} calls could not be read"
+        elif rows and not (successes or calls.count):
+            ill = "no rollout called a tool"
+        if ill:
+            yield f"{ill}: {_PARSER}"
+
     def to_json(self) -> dict[str, object]:
         """Return the metrics by tool, in the order of their names; see
         :meth:`envs.metrics.ExecutionMetrics.to_json`.
@@ -52,27 +71,6 @@ class ToolExecutions:
     def from_json(cls, raw: Mapping[str, Any]) -> ToolExecutions:
         """The inverse of :meth:`to_json`."""
         return cls({name: ExecutionMetrics.from_json(metrics) for name, metrics in raw.items()})
-
-
-def symptoms(
-    rows: int, successes: int, stop_reasons: Mapping[str, int], calls: ToolExecutions
-) -> list[str]:
-    """Warn of what a setting of the server mends in most rollouts, such as ``no rollout called a
-    tool: ...``.
-    """
-    total, cut = calls.total(), stop_reasons.get(StopReason.TRUNCATED, 0)
-    unread = total.errors[ErrorCategory.MALFORMED_CALL]
-    parser = (
-        "start the server with its tool parser (vLLM, SGLang: --tool-call-parser NAME, llama.cpp:"
-        " --jinja), or set agent.text_calls=parse"
-    )
-    if 2 * cut > rows:
-        more = "raise model.max_tokens or the server's limit; a thinking model needs more"
-        return [f"{cut:,} of {rows:,} rollouts ended in an answer that was cut off: {more}"]
-    if 2 * unread > total.count:
-        return [f"{unread:,} of {total.count:,} calls could not be read: {parser}"]
-    idle = rows and not successes and not total.count
-    return [f"no rollout called a tool: {parser}"] if idle else []
 
 
 @dataclass(slots=True)

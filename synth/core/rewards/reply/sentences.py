@@ -25,7 +25,8 @@ class ReplyFinding:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.check}: {self.words}" + (f" ({self.evidence})" if self.evidence else "")
+        parts = self.words, self.evidence and f"({self.evidence})"
+        return " ".join((f"{self.check}:", *filter(None, parts)))
 
 
 _HIDDEN = re.compile(
