@@ -206,6 +206,8 @@ class TestRefusal:
             "{title} is on loan at the moment.",
             "I'm sorry, somebody else has {title}, so I couldn't lend it. Shall I look for another?",
             "I have not lent {title}: it is out. If it comes back, I can lend it to you.",
+            "{title} is on loan, so I have changed and lent nothing.",
+            "{title} is on loan. I reserved, renewed or lent neither copy.",
         ],
     )
     def test_it_may_be_said_in_any_words(self, library: dict[str, Desk], text: str):
@@ -267,6 +269,7 @@ class TestFacts:
         wrong = f"The fee would be {refund} EUR, and the refund {fee} EUR."
         assert desk.told(right).score == 1.0, desk.told(right).reason
         assert desk.told(wrong).score == 0.0
+        assert "nothing gave 81.37" in desk.told(f"{right} Postage was 81.37 EUR.").reason
 
 
 def test_other_peoples_data_is_not_told(library: dict[str, Desk]):

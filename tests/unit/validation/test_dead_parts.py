@@ -102,8 +102,8 @@ def test_a_part_that_does_nothing_in_some_tasks_is_a_note(tmp_path: Path):
 
 def test_gold_that_says_what_no_call_did_is_a_note(tmp_path: Path):
     idle = "\n".join(line for line in RENEW.split("\n") if "loan: $loans" not in line)
-    report = check(tmp_path / "w", idle.replace("say: Renewed", "say: I renewed them, {name}"))
-    assert "gold changes no row and says: I renewed them, " in report.notes[-1]
+    report = check(tmp_path / "w", idle.replace("say: Renewed", "say: They are renewed, {name}"))
+    assert "gold changes no row and says: They are renewed, " in report.notes[-1]
 
 
 def test_a_commit_in_a_tool_is_named_with_file_and_line(tmp_path: Path):

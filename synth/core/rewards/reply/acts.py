@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
-from operator import neg
-from typing import Any
+from typing import Any, cast
 
-from synth.core.foundation.json_leaves import named_values
 from synth.core.language.values import MEASURES, same_day, values_in
 from synth.core.language.wording import MONEY, stem, stems, texts, tokens, words
-from synth.core.rewards.reply.facts import Spoken, columns
+from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
@@ -91,9 +90,6 @@ _TELLS = stems("notify inform tell ask")
 MOST = 400
 """Among more numbers than these, every amount is a sum of some."""
 
-MOST_PRICES = 8
-"""Of more prices than these only two are added."""
-
 _ADVERB = r"(?:\s+(?:now|just|also|already|then|gone ahead and|[a-z]+ly))*"
 _NOUN = "|".join(
     sorted({f"{one}(?:s|ing)?" for one in " ".join([*_GROUPS, "request"]).split()}, reverse=True)
@@ -130,6 +126,7 @@ _DONE_TO = re.compile(
     r"|(?P<where>\bin) (?:your|the|her|his|their) (?P<place>inbox|mailbox|post|mail)\b"
 )
 """What was done to a thing, or where it is: "a courier has picked it up", "I wrote to the bank"."""
+_MORE_VERBS = re.compile(rf"(?:\s*(?:,|,?\s+(?:and|or|nor))\s+{_PAST})*")
 _OBJECT = re.compile(
     r"\s+(?:up |off |out |aside )?(it|this|them|one|him|her|you|his|your|their|the|an?)\b"
 )
@@ -220,29 +217,41 @@ class ActClaims:
             yield from self._other_than_called(sentence, claims) if self.calls else ()
 
     def false_amounts(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
-        """Amounts in a report of the work that the calls did not move and nothing gave. Without
-        gold's words an amount without cents may be any sum.
+        """Amounts of a report that nothing gave, and to which no amounts add up: neither given ones
+        nor those before them in the report.
         """
+        before = set[Decimal]()
         for sentence in said:
-            if sentence.asks or sentence.denies or sentence.stems.isdisjoint(_OF_MONEY):
-                continue
             for value in values_in(sentence.text):
-                read = [Decimal(one[0]) for one in value.readings if value.unit in MONEY.values()]
-                sure = any(self.gold or item != item.to_integral_value() for item in read)
-                if sure and not any(map(self._is_known, read)):
-                    why = f"no call has {value.text} {value.unit}"
+                read = {Decimal(one[0]) for one in value.readings if value.unit in MONEY.values()}
+                known = {item for item in read if self._is_known(item, before)}
+                if read and not known and sentence.plain:
+                    why = f"nothing gave {value.text} {value.unit}"
                     yield ReplyFinding(CHECK, sentence.raw[:200], why)
+                before |= known
 
-    def _is_known(self, number: Decimal) -> bool:
-        follows = _follows(number, self._amounts) or self._is_difference(number)
-        return follows or self.given.holds_number(str(number))
+    def _is_known(self, number: Decimal, before: AbstractSet[Decimal] = frozenset()) -> bool:
+        if self._is_given(number) or len(self._stated) > MOST:
+            return True
+        return number == sum(before) or _follows(number, self._stated | before)
+
+    def _is_given(self, number: Decimal) -> bool:
+        return self.given.holds_number(str(number))
+
+    @cached_property
+    def _stated(self) -> frozenset[Decimal]:
+        """The amounts in all that was given."""
+        money = [one for one in self.given.stated if one.unit in MONEY.values()]
+        said = {Decimal(one[0]) for value in money for one in value.readings}
+        return self._seen.numbers_of(_OF_MONEY) | said
 
     def _not_done(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
     ) -> Iterator[ReplyFinding]:
         """The claims of what cannot have been done."""
         for claim in claims:
-            why = self._undone(claim, sentence) if claim.kind != "state" else ""
+            stated = claim.kind == "state" and (self.calls or claim.verb not in self._of_tools)
+            why = "" if stated else self._undone(claim, sentence)
             moves_money = claim.verb in _MONEY_ACTS | _VERBS["send"]
             if why and not (moves_money and self._names_amount(sentence)):
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
@@ -266,22 +275,14 @@ class ActClaims:
         if acts := {claim.verb for claim in claims} & self.verbs:
             if any(claim.is_news for claim in claims):
                 yield from self._other_record(sentence)
-            money = not acts.isdisjoint(_MONEY_ACTS)
-            yield from self._other_amount(sentence, money=money)
+            moved = self.made.numbers_of(_OF_MONEY if acts & _MONEY_ACTS else frozenset())
+            yield from self._unmoved(sentence, moved)
 
     def false_report(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
-        """Things that are reported after the last write and were not done: those that only gold
-        changed, and others in the place of the things that the calls were about.
-        """
-        whole = Spoken("\n".join(one.raw for one in said))
-        own = set(_texts_of(self.calls))
-        wrong = set(self._left_out)
-        for column in self._columns:
-            if (right := column & own) and not any(map(whole.holds, right)):
-                wrong |= {other for other in column - own if len(other) > 3}
-        for sentence in said if wrong else ():
+        """Things that are reported after the last write, and that only gold changed."""
+        for sentence in said if self._left_out else ():
             if _reports(sentence) and sentence.plain and not sentence.sets_apart:
-                for value in sorted(filter(Spoken(sentence.raw).names, wrong))[:1]:
+                for value in sorted(filter(Spoken(sentence.raw).names, self._left_out))[:1]:
                     yield ReplyFinding(CHECK, sentence.raw[:200], f"no call did that for {value}")
 
     @cached_property
@@ -304,6 +305,7 @@ class ActClaims:
             if kind == "more" and _WOULD.search(text, last, start):
                 continue  # "I would have cancelled it and refunded the amount"
             last = first
+            end = cast("re.Match[str]", _MORE_VERBS.match(text, end)).end()
             past = _CLAUSE.search(text, end)
             claim = _Claim(
                 stem(found[kind]) if kind == "noun" else base_form(found[kind]),
@@ -343,8 +345,11 @@ class ActClaims:
     @cached_property
     def verbs(self) -> frozenset[str]:
         """The stems of the verbs that are acts in this world."""
-        of_tools = {base_form(name.lower().split("_")[0]) for name in self.writers}
-        return frozenset(_VERBS.keys() | of_tools)
+        return self._of_tools | _VERBS.keys()
+
+    @cached_property
+    def _of_tools(self) -> frozenset[str]:
+        return frozenset(base_form(name.lower().split("_")[0]) for name in self.writers)
 
     @cached_property
     def made(self) -> Material:
@@ -384,7 +389,7 @@ class ActClaims:
     def _undone(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason for which an act cannot have been done; empty if it may have been."""
         act = claim.verb
-        kin = _VERBS.get(act, frozenset({act}))
+        kin = _kin(act)
         if kin & (self.made.told | self._acts_called | self._golds_stems):
             return self._another_thing(claim, sentence)
         if self._is_older(claim, kin):
@@ -409,7 +414,7 @@ class ActClaims:
         seen = self._seen.stems
         if claim.kind == "perfect" or (claim.kind == "noun" and claim.is_news):
             return bool(kin & self._seen.told) and claim.content <= seen
-        return claim.kind in {"past", "noun", "item"} and bool(kin & seen)
+        return claim.kind in {"past", "noun", "item", "state"} and bool(kin & seen)
 
     def _another_thing(self, claim: _Claim, sentence: AgentSentence) -> str:
         """The reason where the claim is about what a tool acts on that no call used, or comes on
@@ -425,13 +430,6 @@ class ActClaims:
                 return f"no call of {name} was made"
         return ""
 
-    @cached_property
-    def _columns(self) -> Sequence[set[str]]:
-        """Texts of one kind: of a column of a list in a result, or of an argument of the calls."""
-        results = [call.result.payload() for call in self.every if call.result is not None]
-        given = {name for call in self.calls for name in call.arguments or ()}
-        return [*columns(results), *(set(_texts_of(self.calls, name)) for name in sorted(given))]
-
     def _other_record(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Ids that the sentence names, and that the calls were not about."""
         named = [found.group().lower() for found in _TOKEN.finditer(sentence.raw)]
@@ -446,30 +444,17 @@ class ActClaims:
             value.lower().lstrip("#") for value in self._seen.values() if len(value) < 40
         )
 
-    def _other_amount(self, sentence: AgentSentence, *, money: bool) -> Iterator[ReplyFinding]:
-        """Amounts that the calls did not move, and measured values that nothing gave."""
-        for value in Spoken(sentence.text).values:
-            new_value = sentence.text[: value.start].endswith(" to ")
-            if value.kind != "number" or not (value.unit in MEASURES or new_value):
-                continue
+    def _unmoved(self, said: AgentSentence, moved: frozenset[Decimal]) -> Iterator[ReplyFinding]:
+        """Amounts and measured values that nothing gave, or amounts other than those ``moved``."""
+        for value in (one for one in Spoken(said.text).values if one.kind == "number"):
             readings = {Decimal(one[0]) for one in value.readings if len(one) == 1}
-            if not readings:
-                continue
-            if money and value.unit in MONEY.values():
-                wrong = len(self._amounts) < MOST and not any(
-                    _follows(item, self._amounts) or self._is_difference(item) for item in readings
-                )
-            else:
-                wrong = not any(self.given.holds_number(str(item)) for item in readings)
-            if wrong:
-                yield ReplyFinding(
-                    CHECK, sentence.raw[:200], f"no call has {value.text} {value.unit}"
-                )
-
-    @cached_property
-    def _amounts(self) -> frozenset[Decimal]:
-        """The numbers of the calls under names of money; all of them where no name is one."""
-        return self.made.numbers_of(_OF_MONEY) or self.made.numbers
+            money = value.unit in MONEY.values()
+            known = filter(self._is_known if money else self._is_given, readings)
+            right = any(not (money and moved) or one % 1 or _follows(one, moved) for one in known)
+            measured = value.unit in MEASURES or said.text[: value.start].endswith(" to ")
+            if readings and measured and not right:
+                why = f"no call has {value.text} {value.unit}"
+                yield ReplyFinding(CHECK, said.raw[:200], why)
 
     def _names_amount(self, sentence: AgentSentence) -> bool:
         """True if a sentence names an amount that a call has moved: "sent the full 79 euros"."""
@@ -481,25 +466,6 @@ class ActClaims:
             for one in value.readings
             if len(one) == 1
         )
-
-    def _is_difference(self, number: Decimal) -> bool:
-        """True for an amount with cents to which prices of what the calls were about add up."""
-        return number != number.to_integral_value() and number in self._totals
-
-    @cached_property
-    def _totals(self) -> set[Decimal]:
-        """The sums and differences of up to four amounts in the rows that the calls name."""
-        ids = set(_texts_of(self.calls))
-        own = [row for row in self._seen.objects if not ids.isdisjoint(map(str, row.values()))]
-        flat = [
-            {name: cell for name, cell in row.items() if not isinstance(cell, (dict, list))}
-            for row in own
-        ]
-        amounts = Material((), flat).numbers_of(_OF_MONEY)
-        totals = {Decimal(0)}
-        for _ in range(4 if len(amounts) < MOST_PRICES else 2):
-            totals |= {abs(one + item) for one in totals for item in (*amounts, *map(neg, amounts))}
-        return totals
 
     def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
@@ -527,14 +493,6 @@ def _thing_of(found: re.Match[str], known: frozenset[str]) -> list[str]:
         return []
     words = (found["subject"] or found["object"] or found["place"]).replace("'s", "").split()[:3]
     return [one for one in words if len(one) > 2 and stem(one) not in GENERAL]
-
-
-def _texts_of(calls: Sequence[CallRecord], name: str = "") -> Iterator[str]:
-    """The texts in the arguments of calls; with a ``name``, in the argument of that name only."""
-    for call in calls:
-        for key, value in (call.arguments or {}).items():
-            if name in {"", key}:
-                yield from (leaf for _, leaf in named_values(value) if isinstance(leaf, str))
 
 
 def _follows(number: Decimal, known: frozenset[Decimal]) -> bool:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import Any, cast
 
-from synth.core.foundation.json_leaves import named_values
-from synth.core.language.values import values_in
+from synth.core.language.values import plain_number, values_in
 from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
 from synth.core.language.wording import words as listed
 from synth.core.rewards.reply.facts import MISPLACED
+from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.identifiers import is_id
 from synth.core.rewards.reply.sentences import ReplyFinding, sentences
 from synth.evidence import CallRecord
@@ -119,13 +120,14 @@ def _beside(words: Sequence[str], indices: range, taken: set[int], most: int) ->
     return out
 
 
-_DEEPEST = 20
-"""The most levels of a result that are read."""
 _PROPER = re.compile(r"#?\b(?:[A-Z]\w|\d\w{3})[\w-]*")
+_TITLE = re.compile(r"(?=\b([A-Z][\w-]+ [A-Z][\w-]+)( [A-Z][\w-]+)?)")
+_NAMES = re.compile(r"(?=\b([A-Z][a-z]+) ([A-Z][a-z]+)\b)")
+_CODE = re.compile(r"\b[A-Z]{3,4}\b")
 _DAY = re.compile(r"\d{4}(-\d\d-\d\d)(?![^T ])")
-_NOTHING: Mapping[str, set[str]] = {}
-_Object = Mapping[str, Any]
-_Row = tuple[_Object, set[str]]
+_Field = tuple[str, frozenset[str]]
+"""The name of a field and, for an amount, the names of all fields of its object."""
+_Fields = Mapping[_Field, set[str]]
 
 
 @dataclass(frozen=True)
@@ -133,19 +135,13 @@ class SeenObjects:
     """The objects in the calls, results and changes of a rollout.
 
     A statement is about one that holds all of its values but one. It is false if the object has
-    others in the field of the last one, and no object holds them all.
+    others in the field of the last one, and no object holds them all. Only the last may be an
+    amount, or a code or name that nothing ``given`` has. An amount without other values is of the
+    work.
     """
 
     calls: Sequence[CallRecord]
-
-    @cached_property
-    def _seen(self) -> Sequence[_Object]:
-        """One object for each call that succeeded."""
-        return [
-            {"": (call.arguments, call.result.payload(), [one.to_json() for one in call.changes])}
-            for call in self.calls
-            if call.result is not None and call.ok
-        ]
+    given: Material
 
     def contradictions(
         self, replies: Sequence[str], rules: str, free: Sequence[str]
@@ -156,73 +152,117 @@ class SeenObjects:
         for reply in replies:
             plain = [one.raw for one in sentences(reply) if one.plain]
             for statement in dict.fromkeys(["\n".join(plain), *plain]):
-                said = _said(statement)
-                said = (said & self._fields.keys()) - _said(rules) if len(said) > 1 else said
-                for value, other in dict(self._odd(said)).items() if len(said) > 1 else ():
-                    if not any(value in {*_said(one), *texts(tokens(one))} for one in free):
+                for value, other in self._odd(statement, rules).items():
+                    told = ({*texts(tokens(one)), *map(str.lower, _said(one))} for one in free)
+                    if not any(value.lower() in one for one in told):
                         why = f"{value!r}: it is {other!r}"
                         yield ReplyFinding(MISPLACED, statement[:200], why)
 
-    def _odd(self, said: frozenset[str]) -> Iterator[tuple[str, str]]:
-        """The one value that some object lacks, with another that it has in that field."""
-        shared = [(one, said - held) for one, held in self._objects]
-        fewest = min((len(lacking) for _, lacking in shared), default=0)
-        for one, lacking in shared if fewest == 1 else ():
-            fields, value = _by_field(one) if len(lacking) == 1 else _NOTHING, min(lacking)
-            for field in sorted(self._fields[value] & fields.keys()):
-                if others := fields[field] - said:
-                    yield value, min(others)
+    def _odd(self, statement: str, rules: str) -> dict[str, str]:
+        """The values that the object of a statement lacks, each with another of that field."""
+        read = _said(statement) & self._fields.keys()
+        amounts = {one for one in read if one[0] == "$"}
+        said = read - amounts - (_said(rules) if len(read) > 1 else amounts)
+        odd = dict(self._lacking(said, said, read)) if len(said) > 1 else {}
+        for last in amounts | self._new(statement, said) if said and not odd else ():
+            odd.update(self._lacking(said | {last}, {last}, read))
+        for last in amounts - self._made.keys() if not said else ():
+            names = {name for name, _ in self._fields[last] if name}
+            own = [one for one, fields in self._made.items() if names & fields]
+            odd.update({last: min(own)} if own else {})
+        return odd
+
+    def _new(self, text: str, said: frozenset[str]) -> set[str]:
+        """Codes, and parts of a name of which another part is said, that nothing gave."""
+        pairs = [pair for found in _NAMES.findall(text) for pair in (found, found[::-1])]
+        found = {*_CODE.findall(text), *(new for known, new in pairs if known in said)}
+        return {one for one in found if stem(one.lower()) not in self.given.stems}
+
+    def _lacking(
+        self, said: frozenset[str], last: AbstractSet[str], read: frozenset[str]
+    ) -> Iterator[tuple[str, str]]:
+        """The one value, out of ``last``, that some object lacks, with another of that field. What
+        else is ``read`` must not be of that field, but for the object's own values.
+        """
+        shared = [(one, held, said - held) for one, held in self._objects]
+        fewest = min((len(lacking) for *_, lacking in shared), default=0)
+        for own, held, lacking in shared if fewest == 1 else ():
+            if len(lacking) == 1 and lacking <= last:
+                (value,) = lacking
+                beside = (self._fields[word] for word in read - held - lacking)
+                fields = self._fields.get(value) or _alike(value, own)
+                for field in sorted(fields.difference(*beside) & own.keys(), key=str):
+                    yield from ((value, other) for other in sorted(own[field] - read)[:1])
 
     @cached_property
-    def _objects(self) -> Sequence[_Row]:
-        """The objects with the values that they hold at any depth."""
-        out: list[_Row] = []
-
-        def held(value: Any, depth: int) -> set[str]:
-            if depth == _DEEPEST:
-                return set()
-            if isinstance(value, Mapping):
-                one = cast("_Object", value)
-                out.append((one, inner := held([*one.values()], depth + 1)))
-                return inner
-            if isinstance(value, (list, tuple)):
-                items = cast("Sequence[Any]", value)
-                return set[str]().union(*(held(item, depth + 1) for item in items))
-            return _values(cast("object", value))
-
-        held(self._seen, 0)
-        return out
+    def _objects(self) -> Sequence[tuple[_Fields, set[str]]]:
+        """The objects, by field, with the values that they hold at any depth."""
+        fields = map(_by_field, Material((), [*map(_root, self.calls)]).objects)
+        return [(one, set[str]().union(*one.values())) for one in fields]
 
     @cached_property
-    def _fields(self) -> Mapping[str, set[str]]:
+    def _fields(self) -> Mapping[str, set[_Field]]:
         """The fields in which a value stands."""
-        out = defaultdict[str, set[str]](set)
-        for one in self._seen:
-            for field, values in _by_field(one).items():
-                for value in values:
-                    out[value].add(field)
-        return out
+        return _by_value(one for one, _ in self._objects)
+
+    @cached_property
+    def _made(self) -> Mapping[str, set[str]]:
+        """The names of the fields of the amounts in calls that did something."""
+        made = _by_value(_by_field(_root(one)) for one in self.calls if not one.read_only)
+        return {one: {name for name, _ in of} for one, of in made.items() if one[0] == "$"}
+
+
+def _root(call: CallRecord) -> Mapping[str, Any]:
+    """The arguments, result and changes of a call that succeeded."""
+    if call.result is None or not call.ok:
+        return {}
+    return {"": (call.arguments, call.result.payload(), [one.to_json() for one in call.changes])}
+
+
+def _alike(word: str, fields: _Fields) -> set[_Field]:
+    """The fields that have only codes as long as a new one, or only names."""
+    form = re.compile(f"[A-Z]{{{len(word)}}}" if word.isupper() else "[A-Z][a-z]+")
+    return {field for field, values in fields.items() if all(map(form.fullmatch, values))}
+
+
+def _by_value(every: Iterable[_Fields]) -> Mapping[str, set[_Field]]:
+    out = defaultdict[str, set[_Field]](set)
+    for field, values in (item for fields in every for item in fields.items()):
+        for value in values:
+            out[value].add(field)
+    return out
 
 
 @lru_cache(maxsize=512)
 def _said(text: str) -> frozenset[str]:
-    """The days of a text without their years, and its words that may be ids or names."""
-    days = (value for value in values_in(text) if value.kind == "date")
-    read = {part[-6:] for value in days for reading in value.readings for part in reading}
-    return frozenset(read.union(word.lower().lstrip("#") for word in _PROPER.findall(text)))
+    """The days of a text without their years, its amounts, and words that may be ids or names."""
+    read = {_word(word) for word in _PROPER.findall(text)}
+    read |= {_word(pair + more * third) for pair, third in _TITLE.findall(text) for more in (0, 1)}
+    for value in values_in(text):
+        for part in (part for reading in value.readings for part in reading):
+            if value.kind == "date" or value.unit in MONEY.values():
+                read.add(part[-6:] if value.kind == "date" else f"${part}")
+    return frozenset(read)
 
 
-def _by_field(one: _Object) -> Mapping[str, set[str]]:
-    """The values of an object at any depth, by field."""
-    out = defaultdict[str, set[str]](set)
-    for field, value in named_values(one):
-        out[field] |= _values(value)
+def _by_field(one: Mapping[str, Any]) -> _Fields:
+    """The values of an object at any depth, by field: days, ids and names as words state them."""
+    out = defaultdict[_Field, set[str]](set)
+    open_values: list[tuple[_Field, Any]] = [(("", frozenset()), one)]
+    for field, value in open_values:
+        if isinstance(value, dict):
+            inner = cast("dict[str, Any]", value)
+            open_values += [((name, frozenset(inner)), part) for name, part in inner.items()]
+        elif isinstance(value, (list, tuple)):
+            open_values += [(field, part) for part in cast("Sequence[Any]", value)]
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            out[field].add(f"${plain_number(abs(value))}")
+        elif isinstance(value, str) and value and (not value.islower() or is_id(value)):
+            day = _DAY.match(value)
+            out[field[0], frozenset()].add(day[1] if day else _word(value))
     return out
 
 
-def _values(value: object) -> set[str]:
-    """A day, id or name as words state it; nothing for other values."""
-    if not isinstance(value, str) or (value.islower() and not is_id(value)):
-        return set()
-    day = _DAY.match(value)
-    return {day[1] if day else value.lower().lstrip("#")} - {""}
+def _word(word: str) -> str:
+    """A name as it is; an id in lower case."""
+    return word if word.replace(" ", "").isalpha() else word.lower().lstrip("#")

@@ -86,7 +86,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-30.3"
+RULES = "2026-11-30.4"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -191,6 +191,12 @@ class Judgement:
         return Material.given(self.requests)
 
     @cached_property
+    def reports(self) -> Sequence[str]:
+        """The texts after the last write, or else after the last call."""
+        last = [text for words, text in self.own if words.after >= len(self.evidence.calls)]
+        return self.closing if made_calls([self.evidence]) else last
+
+    @cached_property
     def sentences(self) -> Sequence[AgentSentence]:
         return [sentence for text in self.texts for sentence in sentences(text)]
 
@@ -269,8 +275,8 @@ class Judgement:
             made, every, writers, self.given, self.golds, verbs, states, self._left, asked
         )
         for text in texts:
-            if made and text in self.closing:
-                yield from claims.false_report(sentences(text))
+            if text in self.reports:
+                yield from claims.false_report(sentences(text)) if made else ()
                 yield from claims.false_amounts(sentences(text))
             for sentence in sentences(text):
                 if sentence.raw not in self.by_gold:
@@ -298,11 +304,8 @@ class Judgement:
 
     def _contradictions(self) -> Iterator[ReplyFinding]:
         """Values of other objects, after the last write or else after the last call."""
-        calls = self.evidence.calls
-        last = 0 if made_calls([self.evidence]) else len(calls)
-        own = [text for words, text in self.own if words.after >= last]
-        said = [text for text in own if text in self.closing and text not in self.golds]
-        seen = SeenObjects([call for one in self.requests for call in one.calls])
+        said = [text for text in self.reports if text not in self.golds]
+        seen = SeenObjects([call for one in self.requests for call in one.calls], self.given)
         yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
 
     def _other_states(self) -> Iterator[ReplyFinding]:
