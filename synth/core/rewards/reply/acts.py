@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
-from synth.core.language.values import MEASURES, same_day, values_in
+from synth.core.language.values import MEASURES, StatedValue, same_day, values_in
 from synth.core.language.wording import MONEY, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import Material
@@ -218,22 +217,25 @@ class ActClaims:
 
     def false_amounts(self, said: Sequence[AgentSentence]) -> Iterator[ReplyFinding]:
         """Amounts of a report that nothing gave, and to which no amounts add up: neither given ones
-        nor those before them in the report.
+        nor others of the report.
         """
-        before = set[Decimal]()
+        known, left = list[Decimal](), list[tuple[AgentSentence, StatedValue, set[Decimal]]]()
         for sentence in said:
             for value in values_in(sentence.text):
                 read = {Decimal(one[0]) for one in value.readings if value.unit in MONEY.values()}
-                known = {item for item in read if self._is_known(item, before)}
-                if read and not known and sentence.plain:
-                    why = f"nothing gave {value.text} {value.unit}"
-                    yield ReplyFinding(CHECK, sentence.raw[:200], why)
-                before |= known
+                right = [item for item in read if self._is_known(item, known)]
+                known += right
+                left += [(sentence, value, read)] if read and not right and sentence.plain else []
+        for sentence, value, read in left:
+            if not any(self._is_known(item, known) for item in read):
+                why = f"nothing gave {value.text} {value.unit}"
+                yield ReplyFinding(CHECK, sentence.raw[:200], why)
 
-    def _is_known(self, number: Decimal, before: AbstractSet[Decimal] = frozenset()) -> bool:
+    def _is_known(self, number: Decimal, others: Sequence[Decimal] = ()) -> bool:
         if self._is_given(number) or len(self._stated) > MOST:
             return True
-        return number == sum(before) or _follows(number, self._stated | before)
+        distinct = frozenset(others)
+        return number in {sum(others), sum(distinct)} or _follows(number, self._stated | distinct)
 
     def _is_given(self, number: Decimal) -> bool:
         return self.given.holds_number(str(number))
