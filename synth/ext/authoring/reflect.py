@@ -52,18 +52,16 @@ def reflect(
         }
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     _refuse_unknown(given or {}, shown)
-    tables = _with_derived({table.name: table for table in live}, tables)
     shape = Shape(
         {
             name: with_roles(
                 replace(
                     table,
                     links=tuple(
-                        replace(
-                            one, noun=known[one.table].one, label=table.column(one.column).label
-                        )
+                        replace(named, label=table.column(named.column).label)
                         for one in table.links
-                        if (one.table, one.target) in shown
+                        for named in [replace(one, noun=known[one.table].one)]
+                        if {(one.table, there) for there in one.targets} <= shown
                     ),
                 ),
                 (given or {}).get(name),
@@ -137,7 +135,6 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
         partials=_partials(name, inspector),
-        joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
         hidden=dict.fromkeys(hidden, "its name or a name in its rows says that it is a secret"),
         comment=live.comment,
         fillable=all(map(_may_be_left_out, hidden.values())),
@@ -169,34 +166,11 @@ def _columns(
     )
 
 
-def _with_derived(
-    live: Mapping[str, LiveTable], tables: Mapping[str, TableShape]
-) -> dict[str, TableShape]:
-    """The tables with the links that follow from keys of several columns: where (dag, run) refers
-    to runs, and a run's dag to dags, the dag refers to dags.
-    """
-    out = dict(tables)
-    for _ in live:  # a chain is no longer than there are tables
-        before = dict(out)
-        for name, table in before.items():
-            own = {link.column for link in table.links}
-            found = [
-                replace(link, column=column)
-                for columns, target, there in live[name].links
-                if len(columns) > 1 and target != name
-                for column, named in zip(columns, there, strict=True)
-                if column not in own and (link := before[target].link_of(named)) is not None
-            ]
-            out[name] = replace(table, links=(*table.links, *found[:1]))
-        if out == before:
-            break
-    return out
-
-
 def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
-    """The foreign keys of one column that is shown; the last one where a column has several."""
-    alone = {columns[0]: (to, there[0]) for columns, to, there in live.links if len(columns) == 1}
-    return tuple(Link(name, *alone[name]) for name in reversed(shown) if name in alone)
+    """The foreign keys whose columns are shown; the last one where columns have several."""
+    found = {columns: (to, there) for columns, to, there in live.links if {*columns} <= {*shown}}
+    order = sorted(found, key=lambda columns: shown.index(columns[-1]), reverse=True)
+    return tuple(Link(columns, *found[columns]) for columns in order)
 
 
 def _hidden(

@@ -436,8 +436,7 @@ def _is_region(table: TableShape, column: ColumnShape) -> bool:
 
 
 def _is_key(table: TableShape, column: ColumnShape) -> bool:
-    own = column.name in table.key and (column.kind != "text" or len(table.key) > 1)
-    return own or column.name in table.joint
+    return column.name in table.key and column.kind != "text"
 
 
 def _name_order(table: TableShape) -> Mapping[str, int]:

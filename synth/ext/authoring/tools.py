@@ -85,8 +85,8 @@ def _page(
     return {**summary, name: _rows(db, page, **binds)}
 
 
-def _need(db: Connection, sql: str, value: object, missing: str) -> None:
-    if value is not None and _first(db, sql, value=value) is None:
+def _need(db: Connection, sql: str, missing: str, **binds: object) -> None:
+    if None not in binds.values() and _first(db, sql, **binds) is None:
         raise ToolError(missing, category="not_found")
 
 
@@ -217,8 +217,7 @@ def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
         chosen += [f"p{number}.{quoted(name)} AS {quoted(label)}" for name, label in names]
         if names:
             joins.append(
-                f"LEFT JOIN {quoted(link.table)} p{number}"
-                f" ON p{number}.{quoted(link.target)} = t.{quoted(link.column)}"
+                f"LEFT JOIN {quoted(link.table)} p{number} ON {link.on('t', f'p{number}')}"
             )
     return chosen, joins
 
@@ -358,13 +357,15 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
 def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
     """Lines that refuse a reference to a row that does not exist."""
     out = ""
-    for column in columns:
-        link = table.link_of(column)
-        if link is None:
+    for link in table.links:
+        if not {*link.columns} <= {*columns}:
             continue
-        noun = shape.tables[link.table].noun.words
-        sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {quoted(link.target)} = :value"
-        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "Unknown {noun}.")\n'
+        noun, named = shape.tables[link.table].noun.words, map(table.parameter, link.columns)
+        marks = [(to, name) for to, name in zip(link.targets, named, strict=True)]
+        where = " AND ".join(f"{quoted(to)} = :{name}" for to, name in marks)
+        sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {where}"
+        binds = ", ".join(f"{name}={name}" for _, name in marks)
+        out += f'    _need(db, {sql!r}, "Unknown {noun}.", {binds})\n'
     return out
 
 
