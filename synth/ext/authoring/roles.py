@@ -543,7 +543,10 @@ def read_roles(text: str, place: str) -> Roles:
 def explained(shape: Shape) -> list[str]:
     """A line for each column: its role, and what it was inferred from."""
     return [
-        f"{name}.{column.name}: {column.role} ({column.why})"
+        f"{name}.{column}: {role} ({why})"
         for name, table in shape.tables.items()
-        for column in table.columns
+        for column, role, why in (
+            *((one.name, one.role, one.why) for one in table.columns),
+            *((one, "secret", why) for one, why in table.hidden.items()),
+        )
     ]
