@@ -307,12 +307,23 @@ def _read(world: World, template: Template) -> People | None:
         if not columns:
             return None
         people = People(columns)
-        grouped = by_table(columns)
+        grouped = by_table(_own(columns, tables))
         owners = {name: _owner(tables, name, grouped) for name in grouped}
         for name in sorted(grouped, key=lambda one: bool(owners[one])):
             _index(people, tables, tables[name], grouped[name], owners[name], queries)
         _name_keys(people, tables)
         return people
+
+
+def _own(columns: Sequence[PersonalColumn], tables: Mapping[str, Table]) -> list[PersonalColumn]:
+    """The columns with data of the row's own person: one that refers to another of them has that
+    person's.
+    """
+    leads = {
+        (table.name, one.name): one.references for table in tables.values() for one in table.columns
+    }
+    personal = {(one.table, one.column) for one in columns}
+    return [one for one in columns if leads[one.table, one.column] not in personal]
 
 
 def _index(

@@ -309,7 +309,8 @@ class _Inventor:
     def _link(self, table: LiveTable, link: tuple[tuple[str, ...], str, tuple[str, ...]]) -> Link:
         """A reference: most parents have few rows, a few have many."""
         columns, target, there = link
-        empty = all(c.nullable for c in table.columns if c.name in columns)
+        loose = {c.name for c in table.columns if c.nullable} - {*table.key}
+        empty = {*columns} <= loose
         share = (0.4 if target == table.name else 0.15) if empty else 0.0
         parents = self.sizes.get(target) or len(self.rows.by_table[target]) or 1
         mean = self.sizes[table.name] / parents
