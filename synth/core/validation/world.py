@@ -107,8 +107,7 @@ def check_world(
             begun(len(names), len({name for name, _ in fresh}))
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
-        if seeds and options.universes > 1:
-            out.seed = _seed_problem(folder, options, cache)
+        out.seed = _seed_problem(folder, options, cache, seeds=seeds)
         with executor(checker, folder, options, min(workers, len(fresh))) as execute:
             for (_, universe), report in _proofs(execute, jobs, known, cache):
                 if universe == 0:
@@ -142,9 +141,11 @@ def _known(cache: ReportCache | None, jobs: Sequence[Job]) -> dict[Job, Known]:
     return found
 
 
-def _seed_problem(folder: Path, options: Options, cache: ReportCache | None) -> str | None:
+def _seed_problem(
+    folder: Path, options: Options, cache: ReportCache | None, *, seeds: bool
+) -> str | None:
     """The fault of the world's seed.py; None if it has none, or had none when it was checked."""
-    if cache is not None and cache.read(SEED) is True:
+    if not seeds or options.universes < 2 or (cache and cache.read(SEED) is True):
         return None
     problem = check_seed(folder, options.engine, options.place)
     if cache is not None and problem is None:

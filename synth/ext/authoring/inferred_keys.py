@@ -167,9 +167,8 @@ def _ends(column: str) -> bool:
 
 def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:
     """The columns that refer to nothing yet."""
-    bound = {column for columns, _, _ in table.links for column in columns}
-    bound |= {column for one in found if one.table == table.name for column in one.columns}
-    return [column for column in table.columns if column.name not in bound]
+    also = {column for one in found if one.table == table.name for column in one.columns}
+    return [column for column in table.columns if column.name not in table.bound | also]
 
 
 def _general(

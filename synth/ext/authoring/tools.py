@@ -345,13 +345,7 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f"        offset,\n    )"
     )
     about = f"List {noun.plural_words}, all or those with the values that are given."
-    return _function(
-        name=tools.list_ or "",
-        about=about,
-        parameters=parameters,
-        body=body,
-        mark="(read_only=True)",
-    )
+    return _function(tools.list_ or "", about, parameters, body, "(read_only=True)")
 
 
 def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
@@ -360,8 +354,8 @@ def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
     for link in table.links:
         if not {*link.columns} <= {*columns}:
             continue
-        noun, named = shape.tables[link.table].noun.words, map(table.parameter, link.columns)
-        marks = [(to, name) for to, name in zip(link.targets, named, strict=True)]
+        noun = shape.tables[link.table].noun.words
+        marks = [(to, table.parameter(own)) for own, to in link.pairs]
         where = " AND ".join(f"{quoted(to)} = :{name}" for to, name in marks)
         sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {where}"
         binds = ", ".join(f"{name}={name}" for _, name in marks)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
+from synth.ext.authoring.schema_sql import literal
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 from synth.ext.authoring.toolset import TableTools, closed, is_append_only
 
@@ -359,11 +360,6 @@ def joined(*parts: str) -> str:
     """SQL for several values as one text, with a hyphen between them; one stays what it is."""
     together = ", '-', ".join(parts)
     return parts[0] if len(parts) == 1 else f"CONCAT({together})"
-
-
-def literal(value: object) -> str:
-    """A value in SQL."""
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 def query(select: Sequence[str], source: Sequence[str], where: Sequence[str] = ()) -> str:

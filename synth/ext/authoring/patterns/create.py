@@ -114,8 +114,8 @@ def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
 def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, noun = sketch.tools[table.name], table.noun
     plan = _plan_of(sketch, table)
-    if tools.create is None or plan is None or not _says_something(plan):
-        return None
+    if tools.create is None or plan is None or len(plan.parents) + bool(plan.words) < 2:
+        return None  # somebody wants a row of several parents, or of one with values
     free = _free(table, plan, tools.given)
     if free is None:
         return None
@@ -143,11 +143,6 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
-
-
-def _says_something(plan: _Plan) -> bool:
-    """True for a row that somebody wants: of several parents, or of one with values."""
-    return bool(plan.parents) and (bool(plan.words) or len(plan.parents) > 1)
 
 
 def _only_ties(table: TableShape) -> bool:
