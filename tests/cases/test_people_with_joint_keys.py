@@ -28,6 +28,7 @@ CREATE TABLE phones (
 );
 CREATE TABLE rooms (record_id INTEGER PRIMARY KEY, beds INTEGER NOT NULL);
 CREATE TABLE stays (stay_id INTEGER PRIMARY KEY, patient INTEGER REFERENCES patients (record_id));
+CREATE TABLE visits (guest TEXT PRIMARY KEY, host TEXT REFERENCES members (login));
 """
 SEED = """
 INSERT INTO members VALUES (1, 1, 'Ada Kern', 'adak'), (1, 2, 'Ben Holm', 'benh'),
@@ -38,13 +39,12 @@ INSERT INTO patients VALUES (5, 'Dan Lind', 'P-5'), (6, 'Eve Moss', 'P-6');
 INSERT INTO phones VALUES (1, 'P-5', '+49 30 1234567'), (2, 'P-6', '+49 30 7654321');
 INSERT INTO rooms VALUES (5, 2), (6, 4);
 INSERT INTO stays VALUES (1, 5), (2, 6);
+INSERT INTO visits VALUES ('Fay Brand', 'adak'), ('Gus Thorn', 'benh');
 """
 COLUMNS = """
-columns:
-  members.name: {pii: name}
-  addresses.street: {pii: address}
-  patients.name: {pii: name}
-  phones.phone: {pii: phone}
+columns: {members.name: {pii: name}, addresses.street: {pii: address}, patients.name: {pii: name},
+  phones.phone: {pii: phone}, members.login: {pii: identifier}, visits.host: {pii: identifier},
+  visits.guest: {pii: name}}
 """
 TOOLS = """
 from sqlalchemy import Connection
@@ -91,3 +91,5 @@ def test_a_reference_to_a_unique_column_leads_to_the_person(people: People):
     assert people.in_data({"code": "P-6"}) == {eve}
     others = people.about_others({"code": "P-6"}, {eve})
     assert others == [{"code": "P-5"}]
+    [ada], [fay] = people.in_text("Ada Kern"), people.in_text("Fay Brand")
+    assert people.in_text("adak") == {ada} != {fay}

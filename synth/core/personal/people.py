@@ -2,7 +2,7 @@
 
 A person is a row of a table of people: one with personal columns of its own whose foreign keys lead
 to no other such table. Personal data in other tables belongs to the person that their row refers
-to.
+to, and so does a column that refers to a personal one.
 """
 
 from __future__ import annotations
@@ -307,7 +307,10 @@ def _read(world: World, template: Template) -> People | None:
         if not columns:
             return None
         people = People(columns)
-        grouped = by_table(columns)
+        personal = {(one.table, one.column) for one in columns}
+        cells = {(table.name, one.name): one for table in tables.values() for one in table.columns}
+        led = {place for place, one in cells.items() if one.references in personal}  # to others
+        grouped = by_table([one for one in columns if (one.table, one.column) not in led])
         owners = {name: _owner(tables, name, grouped) for name in grouped}
         for name in sorted(grouped, key=lambda one: bool(owners[one])):
             _index(people, tables, tables[name], grouped[name], owners[name], queries)
@@ -370,19 +373,9 @@ def _referred(tables: Mapping[str, Table], name: str) -> list[str]:
     others refer to.
     """
     key = tables[name].primary_key
-    return list(
-        dict.fromkeys(
-            [
-                *(key if len(key) == 1 else ()),
-                *(
-                    column.references[1]
-                    for table in tables.values()
-                    for column in table.columns
-                    if column.references is not None and column.references[0] == name
-                ),
-            ]
-        )
-    )
+    links = (one.references for table in tables.values() for one in table.columns)
+    there = (one[1] for one in links if one is not None and one[0] == name)
+    return list(dict.fromkeys([*(key if len(key) == 1 else ()), *there]))
 
 
 def _name_keys(people: People, tables: Mapping[str, Table]) -> None:

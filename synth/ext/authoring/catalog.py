@@ -132,9 +132,6 @@ class Catalog:
     relations: Sequence[Relation]
     others: Counter[str]
 
-    def of_kind(self, *kinds: str) -> list[Relation]:
-        return [one for one in self.relations if one.kind in kinds]
-
 
 def read_catalog(engine: Engine, schemata: Sequence[str] = ()) -> Catalog:
     """The catalog of these schemata, by default the connection's.

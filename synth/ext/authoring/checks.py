@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
@@ -28,25 +28,12 @@ class ColumnRules:
     below: float | None = None
 
 
-@dataclass
-class CheckRules:
-    """ColumnRules by column, and the checks that say something else."""
-
-    columns: dict[str, ColumnRules] = field(default_factory=dict[str, ColumnRules])
-    others: list[str] = field(default_factory=list[str])
-
-
-def read_checks(texts: list[str], dialect: str = "sqlite") -> CheckRules:
-    """Read the conditions of check constraints; conditions of several columns are kept as text."""
-    rules = CheckRules()
-    for text in texts:
-        tree = parse(text, dialect)
-        if tree is None:
-            rules.others.append(text)
-            continue
-        for part in _parts(tree):
-            if not _take(part, rules.columns):
-                rules.others.append(part.sql())
+def read_checks(texts: Iterable[str]) -> dict[str, ColumnRules]:
+    """The rules that the conditions of check constraints state for single columns."""
+    rules = dict[str, ColumnRules]()
+    for tree in (parse(text, "sqlite") for text in texts):
+        for part in () if tree is None else _parts(tree):
+            _take(part, rules)
     return rules
 
 
@@ -69,31 +56,28 @@ def _parts(tree: exp.Expr) -> Iterator[exp.Expr]:
         yield bare
 
 
-def _take(part: exp.Expr, rules: dict[str, ColumnRules]) -> bool:
+def _take(part: exp.Expr, rules: dict[str, ColumnRules]) -> None:
     if isinstance(part, exp.Or):  # status IS NULL OR status IN (...)
         sides = [part.left.unnest(), part.right.unnest()]
         kept = [side for side in sides if not isinstance(side, exp.Is)]
-        return len(kept) == 1 and _take(kept[0], rules)
+        return _take(kept[0], rules) if len(kept) == 1 else None
     subject = part.this
     if not isinstance(subject, exp.Column):
-        return False
+        return None
     rule = rules.setdefault(subject.name, ColumnRules())
     if isinstance(part, exp.In):
         values = [_literal(item) for item in part.expressions]
         rule.choices = tuple(value for value in values if value is not None)
-        return bool(rule.choices)
-    if isinstance(part, exp.Between):
-        return _bound(rule, part.args.get("low"), part.args.get("high"))
-    if isinstance(part, exp.GTE | exp.GT):
-        strict = 1 if isinstance(part, exp.GT) else 0
-        return _bound(rule, part.expression, None, strict)
-    if isinstance(part, exp.LTE | exp.LT):
-        strict = 1 if isinstance(part, exp.LT) else 0
-        return _bound(rule, None, part.expression, strict)
-    return False
+    elif isinstance(part, exp.Between):
+        _bound(rule, part.args.get("low"), part.args.get("high"))
+    elif isinstance(part, exp.GTE | exp.GT):
+        _bound(rule, part.expression, None, int(isinstance(part, exp.GT)))
+    elif isinstance(part, exp.LTE | exp.LT):
+        _bound(rule, None, part.expression, int(isinstance(part, exp.LT)))
+    return None
 
 
-def _bound(rule: ColumnRules, low: object, high: object, strict: int = 0) -> bool:
+def _bound(rule: ColumnRules, low: object, high: object, strict: int = 0) -> None:
     lowest, highest = _literal(low), _literal(high)
     if isinstance(lowest, int | float):
         rule.low = lowest + strict
@@ -101,7 +85,6 @@ def _bound(rule: ColumnRules, low: object, high: object, strict: int = 0) -> boo
     if isinstance(highest, int | float):
         rule.high = highest - strict
         rule.below = highest if strict else None
-    return isinstance(lowest, int | float) or isinstance(highest, int | float)
 
 
 def _literal(node: object) -> Cell | None:

@@ -80,8 +80,7 @@ class _Writer:
         self.order = {table.name: index for index, table in enumerate(tables)}
 
     def create(self, table: LiveTable, checks: Sequence[str]) -> str:
-        indexed = {c for one in [table.key, *table.uniques] for c in one}
-        indexed |= {c for columns, _, _ in table.links for c in columns}
+        indexed = table.bound.union(table.key, *table.uniques)
         parts = [self.column(table, column, indexed) for column in table.columns]
         if table.key:
             parts.append(f"PRIMARY KEY ({self.names(table.key)})")
@@ -90,7 +89,7 @@ class _Writer:
             if self.order[target] <= self.order[table.name]:
                 words = f"REFERENCES {self.quoted(target)} ({self.names(there)})"
                 parts.append(f"FOREIGN KEY ({self.names(columns)}) {words}")
-        parts += [f"CHECK ({text})" for check in checks if (text := self.check(check))]
+        parts += [f"CHECK ({text})" for check in checks if (text := translated(check, self.server))]
         body = ",\n".join(f"  {part}" for part in parts)
         create = f"CREATE TABLE {self.quoted(table.name)} (\n{body}\n{_END[self.server]}\n"
         return create + "".join(self.index(table, *one) for one in partial_indexes(table))
@@ -109,9 +108,6 @@ class _Writer:
 
     def names(self, columns: Sequence[str]) -> str:
         return ", ".join(self.quoted(column) for column in columns)
-
-    def check(self, text: str) -> str | None:
-        return translated(text, self.server)
 
     def column(self, table: LiveTable, column: LiveColumn, indexed: set[str]) -> str:
         values = [row[column.name] for row in self.rows.by_table[table.name]]

@@ -6,9 +6,20 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, String, cast, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    FromClause,
+    String,
+    cast,
+    exists,
+    func,
+    select,
+)
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
@@ -37,14 +48,14 @@ MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class InferredKey:
-    """A foreign key that nobody declared. ``values`` counts the different values of the column, all
-    of which the key holds; ``named`` tells that the column's name says what it refers to.
+    """A foreign key that nobody declared. ``values`` counts the different values of the columns,
+    all of which the key holds; ``named`` tells that a column's name says what it refers to.
     """
 
     table: str
-    column: str
+    columns: tuple[str, ...]
     target: str
-    key: str
+    keys: tuple[str, ...]
     values: int
     named: bool = True
 
@@ -55,11 +66,12 @@ class InferredKey:
         """
         held = f"100 percent of {self.values:,} values" if self.values else "no values to compare"
         name = "name, " if self.named else ""
-        return f"{self.table}.{self.column} -> {self.target}.{self.key}: {name}{held}"
+        own, there = ", ".join(self.columns), ", ".join(self.keys)
+        return f"{self.table}.{own} -> {self.target}.{there}: {name}{held}"
 
 
 def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]:
-    """The foreign keys of one column that names and values suggest, beside those declared.
+    """The foreign keys that names and values suggest, beside those declared.
 
     Without a name the values must be texts, several, and all of them in one key only. What only a
     noun names refers to no part of its own row.
@@ -67,11 +79,61 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
     with engine.connect() as db:
         out = [*_suggested(db, tables)]
         out += _alike(db, tables, out)
-    sure = {(one.table, one.target) for one in out if one.values or _ends(one.column)}
+        joint = [*_of_several(db, tables)]
+    sure = {(one.table, one.target) for one in out if one.values or _ends(one.columns[0])}
     sure |= {(table.name, target) for table in tables for _, target, _ in table.links}
-    return [
+    return joint + [
         one for one in out if (one.table, one.target) in sure or (one.target, one.table) not in sure
     ]
+
+
+def _of_several(db: Connection, tables: Sequence[LiveTable]) -> Iterator[InferredKey]:
+    """The references to keys of several columns: each is called as in the key, or after the noun
+    of what it refers to, and one of them names that noun: (host, username) of a roster are a
+    user's, (room, host) are the (name, host) of a room.
+    """
+    bare = bare_names({table.name: [c.name for c in table.columns] for table in tables})
+    keyed = [table for table in tables if len(table.key) > 1]
+    for target, table in product(keyed, tables):
+        columns = _named_jointly(table, target, noun_of(bare[target.name]).one)
+        place = tuple(one.name for one in columns)
+        free = target is not table and place not in [link for link, _, _ in table.links]
+        if columns and free and (found := _all_held(db, table, columns, target, target.key)):
+            yield found
+
+
+def _named_jointly(table: LiveTable, target: LiveTable, noun: str) -> list[LiveColumn]:
+    """A column for each one in a target's key; none unless a name says the target's noun."""
+    own = {spelled(one.name): one for one in table.columns}
+    names = [(f"{noun}_{spelled(one)}", spelled(one), noun) for one in target.key]
+    found = [own[one] for of in names for one in [one for one in of if one in own][:1]]
+    says = any(f"_{noun}" in f"_{spelled(one.name)}" for one in found)
+    return found if says and len({one.name for one in found}) == len(target.key) else []
+
+
+def _all_held(
+    db: Connection,
+    table: LiveTable,
+    columns: Sequence[LiveColumn],
+    target: LiveTable,
+    keys: Sequence[str],
+) -> InferredKey | None:
+    """The key, if the columns are of its types and it holds all their values."""
+    known = {one.name: one for one in target.columns}
+    pairs = [(one, known[key]) for one, key in zip(columns, keys, strict=True)]
+    if any(a.type != b.type and not {a.type, b.type} <= {"INTEGER", "NUMERIC"} for a, b in pairs):
+        return None
+    own, there = [_comparable(table, one) for one in columns], target.source.alias()
+    held = exists().where(
+        *(a == _comparable(target, b, there) for a, (_, b) in zip(own, pairs, strict=True))
+    )
+    given = select(*own).where(*(one.is_not(None) for one in own)).distinct()
+    values, missing = (
+        int(db.execute(select(func.count()).select_from(rows.subquery())).scalar_one())
+        for rows in (given, given.where(~held))
+    )
+    names = tuple(one.name for one in columns)
+    return None if missing else InferredKey(table.name, names, target.name, (*keys,), values)
 
 
 def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[InferredKey]:
@@ -79,7 +141,9 @@ def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[Inferred
     for table in tables:
         own = table.key if len(table.key) == 1 else ()
         for column in _free(table):
-            if column.name in own:
+            if column.name in table.key and (owner := _whole_of(table, column, nouns)):
+                target, whole = owner, True
+            elif column.name in own:
                 target, whole = _general(table, column, nouns), True
             else:
                 target, whole = _named(_bare(table, column), table, nouns)
@@ -103,9 +167,8 @@ def _ends(column: str) -> bool:
 
 def _free(table: LiveTable, found: Collection[InferredKey] = ()) -> list[LiveColumn]:
     """The columns that refer to nothing yet."""
-    bound = {column for columns, _, _ in table.links for column in columns}
-    bound |= {one.column for one in found if one.table == table.name}
-    return [column for column in table.columns if column.name not in bound]
+    also = {column for one in found if one.table == table.name for column in one.columns}
+    return [column for column in table.columns if column.name not in table.bound | also]
 
 
 def _general(
@@ -123,6 +186,19 @@ def _general(
     return None
 
 
+def _whole_of(
+    table: LiveTable, column: LiveColumn, nouns: Mapping[str, LiveTable]
+) -> LiveTable | None:
+    """The table whose parts a table holds, by its name and by the name of its key:
+    (id, position) of an ``outbox_part`` is a part of the outbox with this id.
+    """
+    for target in nouns.values() if len(table.key) > 1 else ():
+        begins = spelled(table.name).startswith(f"{spelled(target.name)}_")
+        if begins and spelled(target.key[0]) == spelled(column.name):
+            return target
+    return None
+
+
 def _alike(
     db: Connection, tables: Sequence[LiveTable], found: Sequence[InferredKey]
 ) -> Iterator[InferredKey]:
@@ -137,7 +213,7 @@ def _alike(
             target, name = places.get(column.name, (table, ""))
             key = _held(db, table, column, target, whole=True) if target is not table else None
             sure = column.name not in own or _ends(column.name) or (key and key.values)
-            if key and key.key == name and sure:
+            if key and key.keys == (name,) and sure:
                 yield key
 
 
@@ -151,7 +227,7 @@ def _places(
             if len(columns) == 1 and target != table.name:
                 places[columns[0]].append((target, there[0]))
     for one in found:
-        places[one.column].append((one.target, one.key))
+        places[one.columns[0]].append((one.target, one.keys[0]))
     named = {table.name: table for table in tables}
     return {
         column: (named[known[0][0]], known[0][1])
@@ -216,16 +292,11 @@ def _held(
     ends = _ends(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
     if not (ends or (whole and _says_whole(table, column, target, name))):
         return None
-    values = _comparable(table, column)
-    given = int(db.execute(select(func.count(values.distinct()))).scalar_one())
     for key in _keys(target)[: None if ends else 1]:
-        if target is table and key is column:
-            continue
-        same = {column.type, key.type} <= {"INTEGER", "NUMERIC"} or column.type == key.type
-        inner = values.in_(select(_comparable(target, key)))
-        held = select(func.count(values.distinct())).where(inner)
-        if same and int(db.execute(held).scalar_one()) == given:
-            return InferredKey(table.name, column.name, target.name, key.name, given)
+        own = target is table and key is column
+        found = None if own else _all_held(db, table, [column], target, [key.name])
+        if found:
+            return found
     return None
 
 
@@ -243,11 +314,13 @@ def _says_no_amount(column: LiveColumn, name: str) -> bool:
     return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
 
 
-def _comparable(table: LiveTable, column: LiveColumn) -> ColumnElement[Any]:
+def _comparable(
+    table: LiveTable, column: LiveColumn, source: FromClause | None = None
+) -> ColumnElement[Any]:
     """A column as it is compared. A UUID, an array or a document is a text in SQLite only; its
     server compares it with no text, and some with nothing.
     """
-    values = table.source.c[column.name]
+    values = (table.source if source is None else source).c[column.name]
     return cast(values, String) if column.type == "TEXT" else values
 
 
@@ -266,7 +339,7 @@ class _Texts:
         if not SEVERAL <= len(values) <= MOST:
             return None
         found = [
-            (target.name, key.name)
+            (target.name, (key.name,))
             for target in self.tables
             if target is not table and len(target.key) == 1
             for key in _keys(target)
@@ -274,7 +347,7 @@ class _Texts:
         ]
         if len(found) != 1:
             return None
-        return InferredKey(table.name, column.name, *found[0], len(values), named=False)
+        return InferredKey(table.name, (column.name,), *found[0], len(values), named=False)
 
     def _values(self, db: Connection, table: LiveTable, column: LiveColumn) -> set[object]:
         place = (table.name, column.name)
@@ -298,10 +371,11 @@ def with_inferred(tables: Sequence[LiveTable], found: Sequence[InferredKey]) -> 
     """The tables with these foreign keys; a comment at the column says where each is from."""
     out = list[LiveTable]()
     declared = {(target, there) for table in tables for _, target, there in table.links}
-    meant = {(one.target, (one.key,)) for one in found} | declared
+    meant = {(one.target, one.keys) for one in found} | declared
     for table in tables:
-        own = {one.column: one for one in found if one.table == table.name}
-        links = [((one.column,), one.target, (one.key,)) for one in own.values()]
+        keys = [one for one in found if one.table == table.name]
+        own = {one.columns[-1]: one for one in keys}
+        links = [(one.columns, one.target, one.keys) for one in keys]
         columns = tuple(
             replace(c, comment=". ".join(filter(None, [c.comment, _said(own[c.name])])))
             if c.name in own

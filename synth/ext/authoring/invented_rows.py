@@ -198,7 +198,7 @@ class _Inventor:
         """
         rows, columns = self.rows.by_table[table.name], dict(like.columns)
         count = self.sizes[table.name] - len(rows)
-        made = self._makers(table, {column for one, _, _ in table.links for column in one})
+        made = self._makers(table)
         placed = {column for one in (table.key, *table.uniques) for column in one}
         for name, maker in columns.items():
             if isinstance(maker, Serial):
@@ -206,12 +206,7 @@ class _Inventor:
             if name in placed and _is_poor(maker, 2 * count):
                 columns[name] = made[name]
         links = [
-            replace(
-                link,
-                fan_out=self._link(
-                    table, (tuple(link.columns), link.table, tuple(link.parent_columns))
-                ).fan_out,
-            )
+            replace(link, fan_out=self._fan_out(table, link.columns, link.table))
             for link in like.links
         ]
         return replace(like, count=count, columns=columns, links=links)
@@ -253,26 +248,23 @@ class _Inventor:
         return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
 
     def _table(self, table: LiveTable) -> MadeTable:
-        makers = self._makers(
-            table, {column for columns, _, _ in table.links for column in columns}
-        )
-        links = [self._link(table, one) for one in sorted(table.links, key=lambda k: -len(k[0]))]
+        makers = self._makers(table)
+        links = [self._link(table, *one) for one in sorted(table.links, key=lambda k: -len(k[0]))]
         names = list[tuple[str, ...]]()
         if listed := self._listed(table):
             makers[listed[0]], names = Choice(listed[1]), [(listed[0],)]
-        linked = {column for columns, _, _ in table.links for column in columns}
         return MadeTable(
             table.name,
             self.sizes[table.name],
             makers,
             links,
-            _mix_of(self.shape.tables[table.name], table, linked),
+            _mix_of(self.shape.tables[table.name], table, table.bound),
             unique=[one for one in [table.key, *table.uniques, *names] if one],
             rules=table.checks,
             partial=[(list(columns), where) for columns, where in table.partials],
         )
 
-    def _makers(self, table: LiveTable, linked: set[str]) -> dict[str, Maker]:
+    def _makers(self, table: LiveTable) -> dict[str, Maker]:
         """The makers of the columns that refer to nothing: addresses after the names in them, last
         moments in the order of time.
         """
@@ -281,7 +273,7 @@ class _Inventor:
         moments, out = self._moments(shape), dict[str, Maker]()
         placed = {column for columns in shape.distinct_sets for column in columns}
         for column in sorted(table.columns, key=lambda one: "mail" in one.name.lower()):
-            if column.name in linked or column.computed is not None:
+            if column.name in table.bound or column.computed is not None:
                 continue
             one = shown.get(column.name) or ColumnShape(column.name, "text")
             maker = self._maker(table, shape, one, moments, column.length)
@@ -306,17 +298,22 @@ class _Inventor:
                     return f"{columns[0]}.{one.name}"
         return None
 
-    def _link(self, table: LiveTable, link: tuple[tuple[str, ...], str, tuple[str, ...]]) -> Link:
-        """A reference: most parents have few rows, a few have many."""
-        columns, target, there = link
-        empty = all(c.nullable for c in table.columns if c.name in columns)
+    def _link(
+        self, table: LiveTable, columns: tuple[str, ...], target: str, there: tuple[str, ...]
+    ) -> Link:
+        loose = {c.name for c in table.columns if c.nullable} - {*table.key}
+        empty = {*columns} <= loose
         share = (0.4 if target == table.name else 0.15) if empty else 0.0
+        return Link(columns, target, there, self._fan_out(table, columns, target), share)
+
+    def _fan_out(self, table: LiveTable, columns: Sequence[str], target: str) -> dict[int, int]:
+        """How many parents have how many rows: most have few, a few have many."""
         parents = self.sizes.get(target) or len(self.rows.by_table[target]) or 1
         mean = self.sizes[table.name] / parents
         counts = Counter(round(mean * self.draw.paretovariate(2) / 2) for _ in range(parents))
-        if _is_unique(table, columns):
+        if any({*one} <= {*columns} for one in (table.key, *table.uniques) if one):
             counts = Counter({1: self.sizes[table.name], 0: parents - self.sizes[table.name]})
-        return Link(columns, target, there, dict(sorted(counts.items())), share)
+        return dict(sorted(counts.items()))
 
     def _moments(self, shape: TableShape) -> list[str]:
         """The columns of days and moments: when a row was made, then those that come later."""
@@ -411,10 +408,9 @@ class _Inventor:
 def _counted(table: LiveTable, column: ColumnShape) -> Maker | None:
     """The numbers of a column that tells rows apart, alone or among rows of the same parents."""
     others = [one for one in table.key if one != column.name]
-    linked = {one for columns, _, _ in table.links for one in columns}
     if (column.name,) in (table.key, *table.uniques):
         return Serial(1000)
-    return Within(others) if column.name in table.key and {*others} <= linked else None
+    return Within(others) if column.name in table.key and {*others} <= table.bound else None
 
 
 def _is_apart(shape: TableShape, column: ColumnShape) -> bool:
@@ -534,11 +530,6 @@ def _code(shape: TableShape, most: int) -> Form:
     if most < 8 or most in {32, 36, 40, 64}:
         return Form({"#" * min(most, 32): 1})
     return Form({f"{letters}-{'#' * 5}"[:most]: 1})
-
-
-def _is_unique(table: LiveTable, columns: Sequence[str]) -> bool:
-    """True if no two rows have the same values in these columns."""
-    return any(set(one) <= set(columns) for one in (table.key, *table.uniques) if one)
 
 
 def invent(

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, permutations
+from itertools import filterfalse, pairwise, permutations
 from random import Random
 from typing import Any, TypeVar
 
@@ -44,7 +44,7 @@ from synth.ext.authoring.names import quoted, snake
 from synth.ext.authoring.roles import FEW
 from synth.ext.authoring.sample import ALL_ROWS, sample
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
-from synth.ext.authoring.snapshot import LiveTable
+from synth.ext.authoring.snapshot import ForeignKey, LiveTable
 from synth.ext.authoring.standards import mix_of_values
 
 SMALL = 30
@@ -67,7 +67,6 @@ NUMBERS = frozenset({"integer", "number"})
 Personal = Mapping[tuple[str, str], str]
 Rows = Sequence[Mapping[str, Any]]
 Value = TypeVar("Value", float, str)
-Foreign = tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
 class Unlearnable(OperatorError):
@@ -230,24 +229,20 @@ def _lookups(tables: Sequence[LiveTable], shape: Shape, personal: Personal) -> s
 _OF_KINDS = {"key", "name", "status", "category", "identifier", "text", "link", "audit", "code"}
 
 
+@dataclass
 class _Learner:
     """One table and its rows; ``lookups`` are those that are the same in every universe."""
 
-    def __init__(
-        self,
-        live: LiveTable,
-        shapes: Mapping[str, TableShape],
-        rows: Mapping[str, Rows],
-        personal: Personal,
-        lookups: Container[str],
-    ) -> None:
-        self.lookups = lookups
-        self.live = live
-        self.shapes, self.shape = shapes, shapes[live.name]
-        self.by_table = rows
-        self.rows = rows[live.name]
-        self.personal = {c: kind for (t, c), kind in personal.items() if t == live.name}
-        self.linked = {column for columns, _, _ in live.links for column in columns}
+    live: LiveTable
+    shapes: Mapping[str, TableShape]
+    by_table: Mapping[str, Rows]
+    kinds: Personal
+    lookups: Container[str]
+
+    def __post_init__(self) -> None:
+        name = self.live.name
+        self.shape, self.rows = self.shapes[name], self.by_table[name]
+        self.personal = {c: kind for (t, c), kind in self.kinds.items() if t == name}
         self.shaped = {column.name: column for column in self.shape.columns}
 
     def table(self) -> MadeTable:
@@ -257,7 +252,8 @@ class _Learner:
         mix = self._mix(linked)
         mixed = set(mix.columns) if mix else set[str]()
         free = [c for c in written(self.live) if c not in linked | _settled(mix)]
-        makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in self._by_dates(free)}
+        ordered = [*filterfalse(self._is_date, free), *self._dates(free)]
+        makers: dict[str, Maker] = {c: self._maker(c, mixed) for c in ordered}
         makers |= {
             columns[0]: Choice(dict(Counter(row[columns[0]] for row in self.rows)))
             for columns, _, _ in filter(self._is_kind, self.live.links)
@@ -275,13 +271,10 @@ class _Learner:
             [(list(columns), where) for columns, where in self.live.partials],
         )
 
-    def _is_kind(self, link: Foreign) -> bool:
+    def _is_kind(self, link: ForeignKey) -> bool:
         """True for a reference to a word that means something; others lead to the same words."""
         apart = {name for columns in self.shape.distinct_sets for name in columns}
         return link[1] in self.lookups and len(link[0]) == 1 and apart.isdisjoint(link[0])
-
-    def _by_dates(self, columns: Sequence[str]) -> list[str]:
-        return [c for c in columns if not self._is_date(c)] + self._dates(columns)
 
     def _is_date(self, column: str) -> bool:
         return column in self.shaped and self.shaped[column].kind in DATES
@@ -396,7 +389,7 @@ class _Learner:
     def _counts_within(self, column: str) -> bool:
         """True for a part of the key that counts rows from 1 within the other parts."""
         others = [c for c in self.live.key if c != column]
-        if column not in self.live.key or not others or not set(others) <= self.linked:
+        if column not in self.live.key or not others or not set(others) <= self.live.bound:
             return False
         groups: dict[tuple[Any, ...], list[Any]] = {}
         for row in self.rows:

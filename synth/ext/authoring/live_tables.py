@@ -68,7 +68,8 @@ class _Reading:
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self.engine = engine
         self.catalog = catalog
-        self.relations = {(one.schema, one.name): one for one in catalog.of_kind("table")}
+        tables = [one for one in catalog.relations if one.kind == "table"]
+        self.relations = {(one.schema, one.name): one for one in tables}
         self.names = _world_names(list(self.relations.values()))
         self.ledger = Ledger()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from envs.errors import EnvsError
-from synth.core.validation.check import FamilyChecker, Options
+from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.seed_check import check_seed
 from synth.core.validation.world import check_world
@@ -53,7 +52,6 @@ def prove(
         write_files(folder, files)
         left = list(drafts)
         while left:
-            left = _readable(folder, left, write, options, out)
             try:
                 reports = _check(folder, left, write, options, progress, workers)
             except TaskError as error:
@@ -76,24 +74,6 @@ def seed_problem(files: Mapping[str, str]) -> str | None:
         write_files(folder, files)
         found = check_seed(folder, "sqlite")
     return found and _brief(found)
-
-
-def _readable(
-    folder: Path, drafts: list[Draft], write: Write, options: Options, out: Proofs
-) -> list[Draft]:
-    """The drafts whose families can be read and grounded."""
-    left = drafts
-    while left:
-        try:
-            write_files(folder, {"tasks.yaml": write(left)})
-            with closing(FamilyChecker(folder, options)) as checker:
-                checker.families()
-            return left
-        except TaskError as error:
-            left = _without(left, error, out)
-        except EnvsError as error:
-            raise OperatorError(f"the world cannot be loaded: {error}") from error
-    return left
 
 
 def _without(drafts: list[Draft], error: TaskError, out: Proofs) -> list[Draft]:
@@ -122,7 +102,7 @@ def _check(
         state = "ok  " if report.ok else "out "
         progress(f"{state} {report.family} (family {len(reports)} of {total})")
 
-    check_world(folder, options, done, workers)
+    check_world(folder, options, done, workers, seeds=False)
     return reports
 
 

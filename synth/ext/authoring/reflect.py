@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, Inspector
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SAWarning
 
-from synth.ext.authoring.checks import CheckRules, ColumnRules, read_checks
+from synth.ext.authoring.checks import ColumnRules, read_checks
 from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.mask import refuse_unknown
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
@@ -52,18 +52,16 @@ def reflect(
         }
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     _refuse_unknown(given or {}, shown)
-    tables = _with_derived({table.name: table for table in live}, tables)
     shape = Shape(
         {
             name: with_roles(
                 replace(
                     table,
                     links=tuple(
-                        replace(
-                            one, noun=known[one.table].one, label=table.column(one.column).label
-                        )
+                        replace(named, label=table.column(named.column).label)
                         for one in table.links
-                        if (one.table, one.target) in shown
+                        for named in [replace(one, noun=known[one.table].one)]
+                        if {(one.table, there) for there in one.targets} <= shown
                     ),
                 ),
                 (given or {}).get(name),
@@ -121,10 +119,11 @@ _CURRENCY = re.compile(r"(?:^|_)curr(?:ency)?(?:_(?:iso|code|name))*$")
 
 def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) -> TableShape:
     name = live.name
-    rules = read_checks([str(check["sqltext"]) for check in inspector.get_check_constraints(name)])
+    rules = read_checks(str(one["sqltext"]) for one in inspector.get_check_constraints(name))
     found = inspector.get_columns(name)
     values = {str(one["name"]): _values(name, str(one["name"]), db) for one in found}
-    hidden = _hidden(live, found, values)
+    secret = secrets_of(live, values)
+    hidden = {str(one["name"]): one for one in found if one["name"] in secret}
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
     key = live.key if own.keys() >= set(live.key) else ()
@@ -136,11 +135,12 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
         links=_links(live, [*own]),
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),
-        partials=_partials(name, inspector),
-        joint=frozenset(c for columns, _, _ in live.links if len(columns) > 1 for c in columns),
+        partials=live.partials,
         hidden=dict.fromkeys(hidden, "its name or a name in its rows says that it is a secret"),
         comment=live.comment,
-        fillable=all(map(_may_be_left_out, hidden.values())),
+        fillable=all(
+            one.get("nullable", True) or one.get("default") is not None for one in hidden.values()
+        ),
     )
 
 
@@ -148,7 +148,7 @@ def _columns(
     live: LiveTable,
     noun: Noun,
     shown: Sequence[ReflectedColumn],
-    rules: CheckRules,
+    rules: Mapping[str, ColumnRules],
     values: Mapping[str, Sequence[Cell]],
     db: Connection,
 ) -> tuple[ColumnShape, ...]:
@@ -157,8 +157,7 @@ def _columns(
     unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
     known = {column.name: column.comment for column in live.columns}
     comments = {name: known.get(name) for name in names}
-    links = {column for columns, _, _ in live.links for column in columns}
-    label, words = labels(names, links), said(comments, noun.words, links)
+    label, words = labels(names, live.bound), said(comments, noun.words, live.bound)
     found = [
         _column(live.name, one, rules, unique, values[name], db)
         for name, one in zip(names, shown, strict=True)
@@ -169,69 +168,23 @@ def _columns(
     )
 
 
-def _with_derived(
-    live: Mapping[str, LiveTable], tables: Mapping[str, TableShape]
-) -> dict[str, TableShape]:
-    """The tables with the links that follow from keys of several columns: where (dag, run) refers
-    to runs, and a run's dag to dags, the dag refers to dags.
-    """
-    out = dict(tables)
-    for _ in live:  # a chain is no longer than there are tables
-        before = dict(out)
-        for name, table in before.items():
-            own = {link.column for link in table.links}
-            found = [
-                replace(link, column=column)
-                for columns, target, there in live[name].links
-                if len(columns) > 1 and target != name
-                for column, named in zip(columns, there, strict=True)
-                if column not in own and (link := before[target].link_of(named)) is not None
-            ]
-            out[name] = replace(table, links=(*table.links, *found[:1]))
-        if out == before:
-            break
-    return out
-
-
 def _links(live: LiveTable, shown: Sequence[str]) -> tuple[Link, ...]:
-    """The foreign keys of one column that is shown; the last one where a column has several."""
-    alone = {columns[0]: (to, there[0]) for columns, to, there in live.links if len(columns) == 1}
-    return tuple(Link(name, *alone[name]) for name in reversed(shown) if name in alone)
-
-
-def _hidden(
-    live: LiveTable, columns: Sequence[ReflectedColumn], values: Mapping[str, Sequence[Cell]]
-) -> dict[str, ReflectedColumn]:
-    """The columns that no tool shows."""
-    secret = secrets_of(live, values)
-    return {str(one["name"]): one for one in columns if one["name"] in secret}
-
-
-def _may_be_left_out(column: ReflectedColumn) -> bool:
-    return bool(column.get("nullable", True)) or column.get("default") is not None
-
-
-def _partials(name: str, inspector: Inspector) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """The unique indexes of some rows: their columns and the condition of these rows."""
-    found = [
-        (tuple(map(str, index["column_names"])), where)
-        for index in inspector.get_indexes(name)
-        if index.get("unique")
-        and (where := str(index.get("dialect_options", {}).get("sqlite_where", "")))
-    ]
-    return tuple(sorted(found))
+    """The foreign keys whose columns are shown; the last one where columns have several."""
+    found = {columns: (to, there) for columns, to, there in live.links if {*columns} <= {*shown}}
+    order = sorted(found, key=lambda columns: shown.index(columns[-1]), reverse=True)
+    return tuple(Link(columns, *found[columns]) for columns in order)
 
 
 def _column(
     table: str,
     raw: ReflectedColumn,
-    rules: CheckRules,
+    rules: Mapping[str, ColumnRules],
     unique: set[str],
     values: Sequence[Cell],
     db: Connection,
 ) -> ColumnShape:
     name = str(raw["name"])
-    rule = rules.columns.get(name, ColumnRules())
+    rule = rules.get(name, ColumnRules())
     declared = str(raw["type"]).upper()
     kind = _kind(declared, values) if values else _named_kind(raw)
     where = f"FROM {quoted(table)}"

@@ -72,33 +72,15 @@ COUNTED_OFF = re.compile(rf"(?:^|_)(?:{_KINDS}|status|state|level|code|count(?:e
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
 
-def _anything(column: ColumnShape) -> bool:
-    del column
-    return True
-
-
 def _is_flag(column: ColumnShape) -> bool:
     """True for numbers and words that say yes or no."""
     values = {str(value).lower() for value in column.seen} - {""}
     return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
 
 
-def _is_digit(column: ColumnShape) -> bool:
-    """True for texts that are 0 or 1 alone."""
-    return bool(column.seen) and {*column.seen} <= {"0", "1"}
-
-
 def _is_clock(column: ColumnShape) -> bool:
     """True for seconds or milliseconds since 1970."""
     return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
-
-
-def _has_choices(column: ColumnShape) -> bool:
-    return bool(column.choices)
-
-
-def _closes(column: ColumnShape) -> bool:
-    return bool(column.choices) and bool(closed_states(column.choices))
 
 
 def _is_long_code(column: ColumnShape) -> bool:
@@ -111,10 +93,6 @@ def _is_bounded(column: ColumnShape) -> bool:
     """True for a number with decimals or an upper bound over one, or with an unreadable name."""
     above = column.high is not None and column.high > 1
     return column.kind == "number" or above or not column.name.isascii()
-
-
-def _is_plural(column: ColumnShape) -> bool:
-    return is_plural(column.label.rpartition("_")[2])
 
 
 def _is_state(column: ColumnShape) -> bool:
@@ -145,11 +123,11 @@ class _Rule:
     why: str
     kinds: tuple[str, ...]
     name: str = ""
-    test: Callable[[ColumnShape], bool] = _anything
+    test: Callable[[ColumnShape], bool] | None = None
 
     def fits(self, column: ColumnShape) -> bool:
         named = re.search(self.name, column.label) is not None
-        return column.kind in self.kinds and named and self.test(column)
+        return column.kind in self.kinds and named and (self.test is None or self.test(column))
 
 
 _RULES = (
@@ -171,8 +149,7 @@ _RULES = (
         ("text",),
         r"(?:^|_)(?:version|revision|rev)(?:_(?:label|name|number|no|string|tag))?$",
     ),
-    _Rule("flag", "its type", ("boolean",)),
-    _Rule("flag", "its type", _ANY, "", lambda column: column.declared == "boolean"),
+    _Rule("flag", "its type", _ANY, "", lambda one: "boolean" in {one.kind, one.declared}),
     _Rule(
         "flag",
         "its name says yes or no",
@@ -188,7 +165,9 @@ _RULES = (
         "its values are 0 and 1",
         ("text",),
         "",
-        lambda column: _is_digit(column) and not COUNTED_OFF.search(column.label),
+        lambda one: (
+            one.seen != () and {*one.seen} <= {"0", "1"} and not COUNTED_OFF.search(one.label)
+        ),
     ),
     _Rule("moment", "its type", _DATES),
     _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
@@ -273,10 +252,16 @@ _RULES = (
     ),
     _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
     _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
-    _Rule("category", "it has few values", _NUMBERS, "", _has_choices),
+    _Rule("category", "it has few values", _NUMBERS, "", lambda one: bool(one.choices)),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
     _Rule("measure", "its name counts what is there", _NUMBERS, r"^num_"),
-    _Rule("measure", "a plural, which counts what is there", _NUMBERS, "", _is_plural),
+    _Rule(
+        "measure",
+        "a plural, which counts what is there",
+        _NUMBERS,
+        "",
+        lambda one: is_plural(one.label.rpartition("_")[2]),
+    ),
     _Rule(
         "flag",
         "its values say yes or no",
@@ -289,7 +274,13 @@ _RULES = (
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
     _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),
-    _Rule("status", "its values close a row", ("text",), "", _closes),
+    _Rule(
+        "status",
+        "its values close a row",
+        ("text",),
+        "",
+        lambda one: bool(closed_states(one.choices)),
+    ),
     _Rule("status", "its name", ("text",), r"(?:^|_)(?:status|state|stage|priority|phase)$"),
     _Rule("category", "its check", ("text",), "", lambda column: column.checked),
     _Rule(
@@ -334,7 +325,7 @@ def is_plumbing(table: str) -> bool:
 
 def secrets_of(table: LiveTable, values: Mapping[str, Collection[object]]) -> set[str]:
     """The columns of a table that no tool shows: no flags, nor numbered keys and references."""
-    named = {*table.key, *(name for columns, _, _ in table.links for name in columns)}
+    named = table.bound.union(table.key)
     plain = {c.name for c in table.columns if c.type != "TEXT"}
     flags = {c.name for c in table.columns if c.type == "BOOLEAN"}
     shown = {name: own for name, own in values.items() if name not in flags | (named & plain)}
@@ -436,8 +427,7 @@ def _is_region(table: TableShape, column: ColumnShape) -> bool:
 
 
 def _is_key(table: TableShape, column: ColumnShape) -> bool:
-    own = column.name in table.key and (column.kind != "text" or len(table.key) > 1)
-    return own or column.name in table.joint
+    return column.name in table.key and column.kind != "text"
 
 
 def _name_order(table: TableShape) -> Mapping[str, int]:
@@ -544,7 +534,10 @@ def read_roles(text: str, place: str) -> Roles:
 def explained(shape: Shape) -> list[str]:
     """A line for each column: its role, and what it was inferred from."""
     return [
-        f"{name}.{column.name}: {column.role} ({column.why})"
+        f"{name}.{column}: {role} ({why})"
         for name, table in shape.tables.items()
-        for column in table.columns
+        for column, role, why in (
+            *((one.name, one.role, one.why) for one in table.columns),
+            *((one, "secret", why) for one, why in table.hidden.items()),
+        )
     ]

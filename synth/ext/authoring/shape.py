@@ -232,29 +232,50 @@ class ColumnShape:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A foreign key of one column. ``noun`` is the noun of the table, ``label`` the column's name
-    without what all columns of its table begin with.
+    """A foreign key. ``noun`` is the noun of the table; ``label`` is the name, without what all
+    columns of its table begin with, of the column that names what it refers to.
     """
 
-    column: str
+    columns: tuple[str, ...]
     table: str
-    target: str
+    targets: tuple[str, ...]
     noun: str = ""
     label: str = ""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each column with the one to which it leads."""
+        return [*zip(self.columns, self.targets, strict=True)]
+
+    @property
+    def column(self) -> str:
+        """The column that names what it refers to: by its noun, else the last one."""
+        return self._naming[0]
+
+    @property
+    def _naming(self) -> tuple[str, str]:
+        last = self.noun.rpartition("_")[2]
+        said = [pair for pair in self.pairs if last in spelled(pair[0]).split("_")]
+        return (said or self.pairs)[-1]
+
+    def on(self, alias: str, there: str) -> str:
+        """A condition in SQL that the row of an alias refers to the row ``there``."""
+        same = (f"{there}.{quoted(to)} = {alias}.{quoted(own)}" for own, to in self.pairs)
+        return " AND ".join(same)
 
     @property
     def role(self) -> str:
         """The part of what it refers to: ``support_rep`` for ``SupportRepId``; the noun where the
         column is called like the key.
 
-        >>> Link("account_record_id", "accounts", "record_id").role
+        >>> Link(("account_record_id",), "accounts", ("record_id",)).role
         'account'
-        >>> Link("account_model_id", "app_account_models", "id", "account").role
+        >>> Link(("account_model_id",), "app_account_models", ("id",), "account").role
         'account'
-        >>> Link("owner_uid", "users", "id", "user").role
+        >>> Link(("owner_uid",), "users", ("id",), "user").role
         'owner'
         """
-        name, key = self.label or snake(self.column), snake(self.target)
+        name, key = self.label or snake(self.column), snake(self._naming[1])
         if name == key and self.noun:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
@@ -278,7 +299,7 @@ class Link:
     def words(self) -> str:
         """The part as a person says it, in the singular; a beginning of the noun is written out.
 
-        >>> Link("parent_cat", "categories", "id", "feed_category").words
+        >>> Link(("parent_cat",), "categories", ("id",), "feed_category").words
         'parent category'
         """
         name, nouns = spelled(self.column), self.noun.split("_")
@@ -299,10 +320,9 @@ class Link:
 class TableShape:
     """A table. ``handle`` are the columns by which a person names a row; empty if the key does.
 
-    ``partials`` are unique indexes of some rows (columns, condition), ``joint`` the columns of
-    foreign keys of several columns. ``hidden`` are columns that no tool shows, with the reason;
-    ``fillable`` tells that a row can be made without them. ``own_noun`` is one that no other table
-    of the database has.
+    ``partials`` are unique indexes of some rows (columns, condition). ``hidden`` are columns that
+    no tool shows, with the reason; ``fillable`` tells that a row can be made without them.
+    ``own_noun`` is one that no other table of the database has.
     """
 
     name: str
@@ -314,7 +334,6 @@ class TableShape:
     comment: str | None = None
     handle: tuple[str, ...] = ()
     partials: tuple[tuple[tuple[str, ...], str], ...] = ()
-    joint: frozenset[str] = frozenset()
     hidden: Mapping[str, str] = field(default_factory=dict[str, str])
     fillable: bool = True
     own_noun: Noun | None = None
@@ -346,7 +365,25 @@ class TableShape:
         return [one for one in said if not f" {self.noun.words}".endswith(f" {one.words}")]
 
     def link_of(self, column: str) -> Link | None:
-        return next((link for link in self.links if link.column == column), None)
+        found = [link for link in self.links if column in link.columns]
+        return min(found, key=lambda link: (len(link.columns), link.column != column), default=None)
+
+    def links_in(self, columns: Container[str]) -> list[Link]:
+        """The links whose columns are all among these, no column twice: the widest first."""
+        out, bound = list[Link](), set[str]()
+        for link in sorted(self.links, key=lambda link: -len(link.columns)):
+            if bound.isdisjoint(link.columns) and all(one in columns for one in link.columns):
+                out.append(link)
+                bound |= {*link.columns}
+        return out
+
+    def named_by(self, link: Link) -> bool:
+        """True where the link's values tell the rows apart."""
+        return any({*columns} <= {*link.columns} for columns in self.distinct_sets)
+
+    def may_lack(self, link: Link) -> bool:
+        """True for a link that some row does not have."""
+        return any(self.column(one).nulls for one in link.columns)
 
     @property
     def distinct_sets(self) -> list[tuple[str, ...]]:
@@ -366,8 +403,8 @@ class TableShape:
         """True for a table that only ties rows of others together."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
         stamps = [column for column in self.of_role("moment") if _STAMP.match(column.label)]
-        others = len(self.columns) - len(tied) - len(stamps)
-        return len(self.links) > 1 and not self.handle and not others
+        told = {one.name for one in (*tied, *stamps)} | {*self.key}
+        return len(self.links) > 1 and not self.handle and len(self.columns) == len(told)
 
     @property
     def stamps(self) -> list[ColumnShape]:

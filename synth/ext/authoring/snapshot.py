@@ -61,6 +61,11 @@ class LiveTable:
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def bound(self) -> set[str]:
+        """The columns that refer to other rows."""
+        return {column for columns, _, _ in self.links for column in columns}
+
     def select(self) -> Select[Any]:
         """The columns, as the database stores their values."""
         found = select(*(self.source.c[name] for name in self.names))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
@@ -44,31 +44,29 @@ _FIRST_WORD = re.compile(r'\s*(?:"([^"]+)"|`([^`]+)`|\[([^]]+)\]|(\w+))')
 _BYTES = (sql.LargeBinary, sql.BINARY, sql.VARBINARY)
 
 
+@dataclass
 class TableReader:
-    """Reads one table. ``name`` is its name in the world, ``names`` are all tables' names."""
+    """Reads one table. ``name`` is its name in the world, ``tables`` are all tables' names."""
 
-    def __init__(
-        self,
-        db: Connection,
-        inspector: Inspector,
-        relation: Relation,
-        name: str,
-        names: Mapping[tuple[str | None, str], str],
-    ) -> None:
-        self.db = db
-        self.inspector = inspector
-        self.relation = relation
-        self.name = name
-        self.tables = names
-        self.engine = inspector.dialect.name
+    db: Connection
+    inspector: Inspector
+    relation: Relation
+    name: str
+    tables: Mapping[tuple[str | None, str], str]
+    names: list[str] = field(default_factory=list[str])
+    written: dict[str, str] = field(default_factory=dict[str, str])
+    bound: set[str] = field(default_factory=set[str])
+    types: dict[str, Stored] = field(default_factory=dict[str, Stored])
+    checks: list[str] = field(default_factory=list[str])
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def __post_init__(self) -> None:
+        self.engine = self.inspector.dialect.name
         self.dialect = _DIALECTS.get(self.engine, "sqlite")
-        self.where: dict[str, Any] = {"table_name": relation.name, "schema": relation.schema}
-        self.names = list[str]()
-        self.written = dict[str, str]()
-        self.bound = set[str]()
-        self.types = dict[str, Stored]()
-        self.checks = list[str]()
-        self.ledger = Ledger()
+        self.where: dict[str, Any] = {
+            "table_name": self.relation.name,
+            "schema": self.relation.schema,
+        }
 
     def table(self) -> LiveTable | None:
         """The table; None if it has no column that can be read. Raises SQLAlchemyError."""
@@ -430,7 +428,7 @@ def _is_text(kind: sql.TypeEngine[Any]) -> bool:
 
 
 def _with_choices(columns: Sequence[LiveColumn], checks: list[str]) -> list[LiveColumn]:
-    rules = read_checks(checks).columns
+    rules = read_checks(checks)
     return [
         replace(c, choices=c.choices or rules.get(c.name, ColumnRules()).choices) for c in columns
     ]

@@ -27,9 +27,6 @@ _FLOW = 84
 class _Dumper(yaml.SafeDumper):
     """Writes texts of several lines as blocks."""
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
-        return super().increase_indent(flow, indentless)
-
     def ignore_aliases(self, data: Any) -> bool:
         return True
 

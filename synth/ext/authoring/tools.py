@@ -85,8 +85,8 @@ def _page(
     return {**summary, name: _rows(db, page, **binds)}
 
 
-def _need(db: Connection, sql: str, value: object, missing: str) -> None:
-    if value is not None and _first(db, sql, value=value) is None:
+def _need(db: Connection, sql: str, missing: str, **binds: object) -> None:
+    if None not in binds.values() and _first(db, sql, **binds) is None:
         raise ToolError(missing, category="not_found")
 
 
@@ -217,8 +217,7 @@ def _joined(shape: Shape, table: TableShape) -> tuple[list[str], list[str]]:
         chosen += [f"p{number}.{quoted(name)} AS {quoted(label)}" for name, label in names]
         if names:
             joins.append(
-                f"LEFT JOIN {quoted(link.table)} p{number}"
-                f" ON p{number}.{quoted(link.target)} = t.{quoted(link.column)}"
+                f"LEFT JOIN {quoted(link.table)} p{number} ON {link.on('t', f'p{number}')}"
             )
     return chosen, joins
 
@@ -346,25 +345,21 @@ def _list(shape: Shape, table: TableShape, tools: TableTools) -> str:
         f"        offset,\n    )"
     )
     about = f"List {noun.plural_words}, all or those with the values that are given."
-    return _function(
-        name=tools.list_ or "",
-        about=about,
-        parameters=parameters,
-        body=body,
-        mark="(read_only=True)",
-    )
+    return _function(tools.list_ or "", about, parameters, body, "(read_only=True)")
 
 
 def _needs(shape: Shape, table: TableShape, columns: Sequence[str]) -> str:
     """Lines that refuse a reference to a row that does not exist."""
     out = ""
-    for column in columns:
-        link = table.link_of(column)
-        if link is None:
+    for link in table.links:
+        if not {*link.columns} <= {*columns}:
             continue
         noun = shape.tables[link.table].noun.words
-        sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {quoted(link.target)} = :value"
-        out += f'    _need(db, {sql!r}, {table.parameter(column)}, "Unknown {noun}.")\n'
+        marks = [(to, table.parameter(own)) for own, to in link.pairs]
+        where = " AND ".join(f"{quoted(to)} = :{name}" for to, name in marks)
+        sql = f"SELECT 1 FROM {quoted(link.table)} WHERE {where}"
+        binds = ", ".join(f"{name}={name}" for _, name in marks)
+        out += f'    _need(db, {sql!r}, "Unknown {noun}.", {binds})\n'
     return out
 
 

@@ -126,7 +126,9 @@ def _moved(table: TableShape) -> list[str]:
     return [
         link.column
         for link in table.links
-        if link.column not in {*table.key, *table.joint}
+        if len(link.columns) == 1
+        and link.column not in table.key
+        and len([one for one in table.links if link.column in one.columns]) == 1
         and link.role != table.noun.one
         and not _AUTHOR.search(link.role)
         and not table.column(link.column).unique
@@ -153,7 +155,8 @@ _LOGS = re.compile(
 
 def _filters(table: TableShape) -> tuple[str, ...]:
     several = len(table.key) > 1
-    links = [*(link.column for link in table.links), *(table.key if several else ())][:FILTERS]
+    links = [one for link in table.links for one in link.columns]
+    links = [*dict.fromkeys([*links, *(table.key if several else ())])][:FILTERS]
     chosen = [
         column.name
         for column in table.columns
@@ -169,7 +172,7 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
         for column in table.asked("status", *SET, "category")
         if (column.role != "category" or _is_set(column))
         and (column.kind != "text" or column.is_choice)
-        and column.name not in table.handle
+        and column.name not in {*table.handle, *table.key}
         and not column.unique
         and not column.computed
     ]
@@ -186,7 +189,7 @@ _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
 
 def _given(table: TableShape) -> list[ColumnShape]:
     """The columns that a new row is given: what must be there, and what names or places it."""
-    links = {link.column for link in table.links}
+    links = {column for link in table.links for column in link.columns}
     made = {column.name for column in table.columns if _is_made(table, column)} - links
     needed = {
         column.name

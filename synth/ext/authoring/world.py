@@ -170,19 +170,17 @@ def make_world(
         ledger.leave_out("file", "seed.py", problem)
     ledger.use("file", "seed.py" in files)
     ledger.check()
-    if not proves:
-        files["tasks.yaml"] = write(drafts)
-        files["README.md"] = _write_readme(name, source.origin, ledger)
-        return NewWorld(shape, count, files, drafts=drafts, ledger=ledger)
-    progress(f"{len(drafts)} drafts of families to prove")
-    options = Options(universes=2 if "seed.py" in files else 1, attacked=1)
-    proofs = prove(name, files, drafts, write, options, progress, workers)
-    ledger.found("family", len(drafts))
-    ledger.use("family", len(proofs.kept))
-    for family, reason in proofs.left_out.items():
-        ledger.leave_out("family", family, reason)
-    ledger.check()
-    files["tasks.yaml"] = write(proofs.kept)
+    proofs = Proofs()
+    if proves:
+        progress(f"{len(drafts)} drafts of families to prove")
+        options = Options(universes=2 if "seed.py" in files else 1, attacked=1)
+        proofs = prove(name, files, drafts, write, options, progress, workers)
+        ledger.found("family", len(drafts))
+        ledger.use("family", len(proofs.kept))
+        for family, reason in proofs.left_out.items():
+            ledger.leave_out("family", family, reason)
+        ledger.check()
+    files["tasks.yaml"] = write(proofs.kept if proves else drafts)
     files["README.md"] = _write_readme(name, source.origin, ledger)
     return NewWorld(shape, count, files, proofs, drafts, ledger)
 

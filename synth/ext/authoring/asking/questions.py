@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar, Generic
 
 from synth.core.foundation.hashing import derive_seed
 from synth.errors import ContextOverflow, ModelError, ModelRefusedRequest
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped
-from synth.ext.authoring.asking.journal import Answer, AskingJournal, Place
+from synth.ext.authoring.asking.journal import Answer, AskingJournal, End, Place
 from synth.model import Completion, Model, missing_answer
 from synth.task import Message, Task
 
@@ -31,11 +31,16 @@ class Refusal(Exception):
         return " ".join(self.reasons[0].split())[:300]
 
 
-class AskingSession:
+class AskingSession(Generic[End]):
     """The questions of a job to a model, on an event loop of their own. Close it."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    what: ClassVar[str] = "an answer"
+    """The thing that the model is asked for."""
+
+    def __init__(
+        self, model: Model, journal: AskingJournal[End], seed: int, budget: AskingBudget
+    ) -> None:
+        self._model, self._journal, self._seed, self._budget = model, journal, seed, budget
         self._runner = asyncio.Runner()
 
     def preflight(self) -> list[str]:
@@ -46,46 +51,31 @@ class AskingSession:
         self._runner.run(self._model.aclose())
         self._runner.close()
 
+    async def answer(self, place: Place, messages: Sequence[Message]) -> Answer:
+        """The answer to the question at a place, from the journal or else, within the budget, from
+        the model.
 
-async def ask(model: Model, messages: Sequence[Message], seed: int, what: str) -> Answer:
-    """The answer of a model that is asked for ``what``, such as a family.
+        Raises :class:`AskingStopped` where the endpoint does not answer, and
+        :class:`ModelRefusedRequest` where it never will.
+        """
+        journal = self._journal
+        if place not in journal.answers:
+            self._budget.check(list(journal.answers.values()))
+            journal.answered(place, await self._ask(messages, derive_seed(self._seed, *place)))
+        return journal.answers[place]
 
-    Raises :class:`AskingStopped` where the endpoint does not answer, and
-    :class:`ModelRefusedRequest` where it never will.
-    """
-    conversation = model.start(_NOBODYS, (), seed)
-    try:
-        return _answer(await conversation.complete(messages), what)
-    except ContextOverflow as error:
-        return Answer("", error.message, 0, 0, 0.0)
-    except ModelRefusedRequest:
-        raise
-    except ModelError as error:
-        if error.retryable:
-            raise AskingStopped(f"the endpoint does not answer: {error.message}") from None
-        return Answer("", error.message)
-
-
-async def answer_to(
-    place: Place,
-    messages: Sequence[Message],
-    what: str,
-    model: Model,
-    seed: int,
-    budget: AskingBudget,
-    journal: AskingJournal[Any],
-) -> Answer:
-    """The answer to the question at a place, from the journal or else, within the budget, from the
-    model.
-
-    Raises what :func:`ask` raises.
-    """
-    known = journal.answers.get(place)
-    if known is None:
-        budget.check(list(journal.answers.values()))
-        known = await ask(model, messages, derive_seed(seed, *place), what)
-        journal.answered(place, known)
-    return known
+    async def _ask(self, messages: Sequence[Message], seed: int) -> Answer:
+        conversation = self._model.start(_NOBODYS, (), seed)
+        try:
+            return _answer(await conversation.complete(messages), self.what)
+        except ContextOverflow as error:
+            return Answer("", error.message, 0, 0, 0.0)
+        except ModelRefusedRequest:
+            raise
+        except ModelError as error:
+            if error.retryable:
+                raise AskingStopped(f"the endpoint does not answer: {error.message}") from None
+            return Answer("", error.message)
 
 
 def _answer(completion: Completion, what: str) -> Answer:

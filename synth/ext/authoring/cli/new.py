@@ -229,10 +229,6 @@ def _preview(path: Path, world: NewWorld, screen: Screen) -> None:
     screen.line(tool_count(world.tools))
 
 
-def _counts(counter: Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counter.items())
-
-
 def _conclude(path: Path, world: NewWorld, screen: Screen) -> None:
     proofs = world.proofs
     patterns = Counter(draft.pattern for draft in proofs.kept)
@@ -243,6 +239,6 @@ def _conclude(path: Path, world: NewWorld, screen: Screen) -> None:
         f" {len(patterns)} patterns prove themselves, {len(proofs.left_out)} left out; capacity"
         f" {total:,} tasks"
     )
-    screen.line(_counts(patterns), indent=2)
+    screen.line(", ".join(f"{name} {count}" for name, count in patterns.items()), indent=2)
     screen.line(tool_count(world.tools), indent=2)
     screen.line(f"Next: {shlex.join(['synth', 'check', str(path)])}")

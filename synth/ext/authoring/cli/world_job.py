@@ -223,7 +223,7 @@ class WorldJob(ABC, Generic[Outcome]):
         """The lines of the report, each with its style."""
 
     @contextmanager
-    def asking(self, session: AskingSession) -> Generator[None]:
+    def asking(self, session: AskingSession[Any]) -> Generator[None]:
         """Check the model, and record why the block ended early: its budget was spent, or it was
         interrupted.
         """

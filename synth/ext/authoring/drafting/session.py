@@ -19,7 +19,7 @@ from synth.core.tasks.yaml.words import FAMILY_ID
 from synth.errors import TaskError
 from synth.ext.authoring.asking.budget import AskingBudget
 from synth.ext.authoring.asking.journal import Answer, AskingJournal
-from synth.ext.authoring.asking.questions import AskingSession, Refusal, answer_to
+from synth.ext.authoring.asking.questions import AskingSession, Refusal
 from synth.ext.authoring.drafting.prompt import DraftOutcome, feedback, opening
 from synth.ext.authoring.drafting.workbench import Workbench, numbered
 from synth.model import Model
@@ -133,14 +133,16 @@ class DraftJob:
     budget: AskingBudget
 
 
-class DraftSession(AskingSession):
+class DraftSession(AskingSession[DraftOutcome]):
     """Makes the drafts of a job. Close it."""
+
+    what = "a family"
 
     def __init__(
         self, job: DraftJob, model: Model, bench: Workbench, journal: AskingJournal[DraftOutcome]
     ) -> None:
-        super().__init__(model)
-        self._job, self._bench, self._journal = job, bench, journal
+        super().__init__(model, journal, job.seed, job.budget)
+        self._job, self._bench = job, bench
 
     def run(self) -> Iterator[DraftOutcome]:
         """The outcome of each draft, earlier sessions first.
@@ -173,7 +175,7 @@ class DraftSession(AskingSession):
         messages = self._opening(number)
         refusal, family = Refusal("no attempt", ("nothing was asked",)), None
         for attempt in range(1, self._job.attempts + 1):
-            answer = self._answer(number, attempt, messages)
+            answer = self._runner.run(self.answer((number, attempt), messages))
             body: dict[str, Any] | None = None
             try:
                 body = self._read(answer)
@@ -201,9 +203,3 @@ class DraftSession(AskingSession):
         if answer.problem:
             raise Refusal("no answer", (answer.problem,))
         return _read_family(answer.text, self._bench.scratch, self._bench.taken)
-
-    def _answer(self, number: int, attempt: int, messages: Sequence[Message]) -> Answer:
-        job, place = self._job, (number, attempt)
-        return self._runner.run(
-            answer_to(place, messages, "a family", self._model, job.seed, job.budget, self._journal)
-        )

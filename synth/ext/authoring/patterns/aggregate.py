@@ -39,8 +39,10 @@ class Children:
         if self.link.is_plain:
             return f"of {parent.words}"
         said = f"is {parent.value}"
-        if not parent.by_name and parent.table.column(self.link.target).kind != "text":
+        kinds = [parent.table.column(one).kind for one in self.link.targets]
+        if not parent.by_name and kinds != ["text"]:
             said = f"is {parent.table.key_words} {parent.value}"
+            said = said if len(kinds) == 1 else f"is {parent.words}"
         return f"whose {self.link.words} {said}"
 
     @property
@@ -58,8 +60,7 @@ class Children:
     @property
     def source(self) -> str:
         """SQL for the rows."""
-        key = self.parent.col(self.link.target)
-        return f"FROM {quoted(self.table.name)} c WHERE c.{quoted(self.link.column)} = {key}"
+        return f"FROM {quoted(self.table.name)} c WHERE {self.link.on('c', self.parent.alias)}"
 
     def ground(self, where: Sequence[str] = (), *select: str, least: int = 1) -> str:
         """The parents that have some rows, but few."""
@@ -72,16 +73,16 @@ class Children:
         """Steps of gold that list the rows; what ``changes`` them looks at the parent's state."""
         shut = closed(self.parent.table) if changes else None
         state = {f"{self.parent.slot}_state": shut[0]} if shut else {}
-        own = {self.table.parameter(self.link.column): self.parent.reference(self.link.target)}
+        own = {self.table.parameter(one): self.parent.reference(to) for one, to in self.link.pairs}
         return [
             *(self.parent.look(state) if state else self.parent.find()),
             {str(self.tools.list_): {**own, **arguments}, "save": dict(save)},
         ]
 
     def oracle(self, select: str, more: str = "") -> str:
-        key = self.parent.oracle_key(self.link.target)
-        where = f"{quoted(self.link.column)} = :{key}{more}"
-        return f"SELECT {select} FROM {quoted(self.table.name)} WHERE {where}"
+        keys = [f"{quoted(one)} = :{self.parent.oracle_key(to)}" for one, to in self.link.pairs]
+        where = " AND ".join(keys)
+        return f"SELECT {select} FROM {quoted(self.table.name)} WHERE {where}{more}"
 
     def known(self, *columns: ColumnShape) -> list[str]:
         """Conditions that no row is without a value of these columns."""
@@ -107,12 +108,12 @@ def families_of(sketch: Sketch) -> list[Children]:
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
         if child.column(link.column).distinct
-        and (link.column,) not in child.distinct_sets
-        and link.column in sketch.tools[child.name].filters
+        and not child.named_by(link)
+        and {*link.columns} <= {*sketch.tools[child.name].filters}
         and not child.is_join
         and is_sayable(child.noun.words)
         and nameable(sketch.tools[parent.name])
-        and parent.key == (link.target,)
+        and {*parent.key} == {*link.targets}
         and link.is_said
     ]
     return sorted(found, key=lambda one: (not one.parent.by_name, not one.table.handle))
@@ -143,9 +144,10 @@ def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) ->
     yield from islice({draft.id: draft for draft in drafts}.values(), 3)
 
 
-def _shown(table: TableShape) -> tuple[ColumnShape, str] | None:
-    """The column by which a reply names a row, and its words."""
-    names = table.handle or table.key
+def _shown(rows: Children) -> tuple[ColumnShape, str] | None:
+    """The column by which a reply names a row of the parent, and its words."""
+    table = rows.table
+    names = table.handle or [one for one in table.key if one not in rows.link.columns]
     if len(names) != 1:
         return None
     column = table.column(names[0])
@@ -153,7 +155,7 @@ def _shown(table: TableShape) -> tuple[ColumnShape, str] | None:
 
 
 def _list(rows: Children) -> Draft | None:
-    shown = _shown(rows.table)
+    shown = _shown(rows)
     if shown is None:
         return None
     column, many = shown[0], parameter(rows.noun.many)
@@ -271,7 +273,7 @@ def _sum(rows: Children) -> Draft | None:
 
 
 def _greatest(rows: Children) -> Draft | None:
-    by, shown, noun = rows.first_by(), _shown(rows.table), rows.noun
+    by, shown, noun = rows.first_by(), _shown(rows), rows.noun
     if by is None or shown is None:
         return None
     answer = f"{noun.one}_found"

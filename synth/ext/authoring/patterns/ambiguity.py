@@ -100,11 +100,10 @@ def _asks_which(
     slots, field = row.slots, column.parameter
     topic = first.parameter
     same = f"LOWER(same.{quoted(last.name)}) = LOWER({row.col(last.name)})"
-    before = f"same.{quoted(table.key[0])} < {row.col(table.key[0])}"
+    before = f"{Named(row.tools, 'same').key} < {row.key}"
     place = f"SELECT COUNT(*) FROM {quoted(table.name)} same WHERE {same} AND {before}"
     words, found = f"the {noun.words} {{{slots[last.name]}}}", f"$.{noun.many}[{{place}}]"
     hidden = [*row.hidden, f"({place}) AS place"]
-    keys = " AND ".join(f"{quoted(c)} = :{row.oracle_key(c)}" for c in table.key)
     return family(
         "ambiguous",
         noun.one,
@@ -138,5 +137,8 @@ def _asks_which(
             }
         },
         answer={field: field_of(column)},
-        oracle={field: f"SELECT {quoted(column.name)} FROM {quoted(table.name)} WHERE {keys}"},
+        oracle={
+            field: f"SELECT {quoted(column.name)} FROM {quoted(table.name)} WHERE"
+            f" {row.oracle_where}"
+        },
     )

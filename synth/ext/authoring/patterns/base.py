@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
+from synth.ext.authoring.schema_sql import literal
 from synth.ext.authoring.shape import ColumnShape, Link, Shape, TableShape
 from synth.ext.authoring.toolset import TableTools, closed, is_append_only
 
@@ -107,14 +108,22 @@ class Named:
         noun, table = self.table.noun.words, self.table
         if self.by_name:
             return f"the {noun} {self.value}"
-        if only := _owned(table):
-            number = "number " if table.column(only.column).kind == "integer" else ""
-            return f"the {noun} of {only.words} {number}{{{self.slot}}}"
-        own, link = _parted(table) or (table.column(table.key[0]), None)
-        owner = f" of {link.words} {{{self.slots[link.column]}}}" if link else ""
-        number = f"{'number' if link else table.key_words} "
-        number = number if own.kind in {"integer", "number"} else ""
-        return f"{noun} {number}{{{self.slots[own.name]}}}{owner}"
+        own, links = _parts(table)
+        owners = [f" of {link.words} {self._said(link.columns)}" for link in links]
+        if not own:
+            return f"the {noun}{''.join(owners)}"
+        head, *others = own
+        number = "number" if links or others else table.key_words
+        number = f"{number} " if head.kind in {"integer", "number"} else ""
+        more = [f" with the {one.words} {{{self.slots[one.name]}}}" for one in others]
+        return "".join([f"{noun} {number}{{{self.slots[head.name]}}}", *more, *owners])
+
+    def _said(self, columns: Sequence[str]) -> str:
+        """The values of some columns of the key; one number is said to be one."""
+        alone = len(columns) == 1 and not _parts(self.table)[0]
+        number = alone and self.table.column(columns[0]).kind == "integer"
+        values = " ".join(f"{{{self.slots[one]}}}" for one in columns)
+        return f"{'number ' * number}{values}"
 
     @property
     def select(self) -> list[str]:
@@ -129,6 +138,11 @@ class Named:
     def oracle_key(self, column: str) -> str:
         label = self.table.column(column).label
         return f"{self.slot}_{label}_key" if self.by_name else self.slots[column]
+
+    @property
+    def oracle_where(self) -> str:
+        """A condition in SQL for the row, by its key."""
+        return " AND ".join(f"{quoted(c)} = :{self.oracle_key(c)}" for c in self.table.key)
 
     def col(self, column: str) -> str:
         return f"{self.alias}.{quoted(column)}"
@@ -193,7 +207,11 @@ class Named:
         save columns by name. With a sketch they also look at owners whose state may close the row.
         """
         links = self.closing(sketch) if sketch else []
-        keys = {f"{self.slot}_{link.role}": self.table.column(link.column) for link in links}
+        keys = {
+            f"{self.slot}_{self.table.column(one).label}": self.table.column(one)
+            for link in links
+            for one in link.columns
+        }
         keys |= save
         early = {*self.table.found} if self.by_name else set[str]()
         late = {name: f"$.{one.label}" for name, one in keys.items() if one.name not in early}
@@ -203,10 +221,17 @@ class Named:
         if not found or late or column not in {"", *early}:
             call: Step = {str(self.tools.get): self.key_arguments()}
             found.append(call | ({"save": late} if late else {}))
-        for link, key in zip(links, keys, strict=False):
+        for link in links:
             owner = sketch.tools[link.table] if sketch else self.tools
-            found.append({str(owner.get): {owner.table.parameter(link.target): f"${key}"}})
+            found.append({str(owner.get): self.owner_key(link, owner.table)})
         return found
+
+    def owner_key(self, link: Link, owner: TableShape) -> dict[str, object]:
+        """The key of what the row refers to, as it was read."""
+        return {
+            owner.parameter(to): f"${self.slot}_{self.table.column(own).label}"
+            for own, to in link.pairs
+        }
 
     def closing(self, sketch: Sketch) -> list[Link]:
         """The links to owners that the row always has, and whose state may close it."""
@@ -214,10 +239,10 @@ class Named:
             link
             for link in self.table.links
             if link.table != self.table.name
-            and not self.table.column(link.column).nulls
+            and not self.table.may_lack(link)
             and closed(owner := sketch.shape.tables[link.table])
             and sketch.tools[link.table].get
-            and owner.key == (link.target,)
+            and {*owner.key} == {*link.targets}
         ]
 
     def look(self, save: Mapping[str, ColumnShape]) -> list[Step]:
@@ -236,7 +261,8 @@ class Named:
         return [*self.find(), {str(self.tools.get): self.key_arguments(), "save": paths}]
 
     def saved(self, column: str) -> str:
-        return f"{self.slot}_key" if len(self.table.key) == 1 else f"{self.slot}_{column}"
+        label = self.table.column(column).label
+        return f"{self.slot}_key" if len(self.table.key) == 1 else f"{self.slot}_{label}_found"
 
     def reference(self, column: str) -> str:
         """The value of a key's column in gold."""
@@ -258,27 +284,23 @@ def _is_copy(table: TableShape, tables: Mapping[str, TableShape]) -> bool:
     return bool(own) and own <= owner
 
 
-def _parted(table: TableShape) -> tuple[ColumnShape, Link] | None:
-    """What tells a row apart among the parts of another, and the link to that: line 2 of order 17.
-    None for any other key.
+def _parts(table: TableShape) -> tuple[list[ColumnShape], list[Link]]:
+    """The key's own columns, and its links to what the row is a part of: line 2 of order 17,
+    the impact of alert 17, user anna with the server host a.example.
     """
-    links = [link for link in table.links if link.column in table.key and link.is_said]
-    own = [table.column(one) for one in table.key if table.link_of(one) is None]
-    return (own[0], links[0]) if len(own) == len(links) == 1 and len(table.key) == 2 else None
-
-
-def _owned(table: TableShape) -> Link | None:
-    """The link that is the key of a row, as another has one at most: the impact of alert 17."""
-    link = table.link_of(table.key[0]) if len(table.key) == 1 else None
-    return link if link and link.is_said and link.role != table.noun.one else None
+    links = table.links_in(table.key)
+    bound = {column for link in links for column in link.columns}
+    own = [table.column(one) for one in table.key if one not in bound]
+    return sorted(own, key=lambda one: one.role not in {"name", "person", "key"}), links
 
 
 def nameable(tools: TableTools) -> bool:
     """True for a table whose rows a person can name, by a handle or by a key."""
     table = tools.table
-    whole = len(table.key) == 1 and (table.link_of(table.key[0]) is None or _owned(table))
-    whole = bool(whole or _parted(table)) and all(table.column(c).is_said for c in table.key)
-    said = tools.find is not None or whole
+    own, links = _parts(table)
+    alone = bool(own) or all(link.role != table.noun.one for link in links)
+    whole = alone and all(link.is_said for link in links)
+    said = tools.find is not None or (whole and all(table.column(c).is_said for c in table.key))
     fits = said and is_sayable(table.noun.words) and not table.is_join
     return bool(table.rows and tools.get) and fits
 
@@ -292,7 +314,7 @@ def open_only(sketch: Sketch, row: Named) -> list[str]:
     for link in row.table.links:
         owner = _is_shut(sketch.shape.tables[link.table], "owner")
         if owner and link.table != row.table.name:
-            same = f"owner.{quoted(link.target)} = {row.col(link.column)}"
+            same = link.on(row.alias, "owner")
             rows = f"SELECT 1 FROM {quoted(link.table)} owner WHERE {same} AND {owner}"
             out.append(f"NOT EXISTS ({rows})")
     return out
@@ -328,21 +350,16 @@ def not_taken(table: TableShape, column: str, value: str) -> list[str]:
 
 
 def placed(table: TableShape, column: str) -> bool:
-    """True for a column that a unique rule or a foreign key of several columns looks at."""
+    """True for a column that a unique rule looks at."""
     looked = {name for columns in table.distinct_sets for name in columns}
     looked |= {name for _, where in table.partials for name in columns_of(where)}
-    return column in looked | table.joint
+    return column in looked
 
 
 def joined(*parts: str) -> str:
     """SQL for several values as one text, with a hyphen between them; one stays what it is."""
     together = ", '-', ".join(parts)
     return parts[0] if len(parts) == 1 else f"CONCAT({together})"
-
-
-def literal(value: object) -> str:
-    """A value in SQL."""
-    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 def query(select: Sequence[str], source: Sequence[str], where: Sequence[str] = ()) -> str:

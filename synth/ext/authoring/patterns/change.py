@@ -49,7 +49,7 @@ def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named,
         fitting = [
             row.table.column(name)
             for name in row.tools.updates
-            if sketch.needs_consent(row.table, name) is consent and name not in row.table.joint
+            if sketch.needs_consent(row.table, name) is consent
         ]
         found += [(rank, row, c) for rank, c in enumerate(fitting) if nameable(row.tools)]
     yield from ((row, column) for _, row, column in sorted(found, key=lambda item: item[0]))
@@ -183,7 +183,7 @@ def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Name
         return None
     prefix = "new_" + link.role
     row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
-    named = nameable(other.tools) and other.by_name and parent.key == (link.target,)
+    named = nameable(other.tools) and other.by_name and parent.key == link.targets
     return (row, other) if named and link.is_said else None
 
 
@@ -192,7 +192,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
     if pair is None:
         return None
     row, parent = pair
-    old, target = row.col(link.column), parent.col(link.target)
+    old, target = row.col(link.column), parent.col(link.targets[0])
     itself = [f"{target} <> {row.key}"] if link.table == table.name else []
     used, rows = f"x.{quoted(link.column)}", f"FROM {quoted(table.name)} x"
     least = f"SELECT MIN({used}) {rows}"  # of those that the column has led to so far
@@ -219,7 +219,7 @@ def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
         [
             *row.read(link.column, sketch),
             *parent.find(),
-            row.update({table.parameter(link.column): parent.reference(link.target)}),
+            row.update({table.parameter(link.column): parent.reference(link.targets[0])}),
             {
                 "say": [
                     f"Done: the {role} of {row.words} is now {parent.value}.",

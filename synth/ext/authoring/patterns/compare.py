@@ -41,16 +41,16 @@ def _has_currencies(sketch: Sketch, table: TableShape, column: ColumnShape) -> b
 
 def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
     tools = sketch.tools[name]
-    if not nameable(tools) or len(tools.table.key) != 1 or tools.table.link_of(tools.table.key[0]):
-        return None
     table, noun = tools.table, tools.table.noun
+    alone = len(table.key) == 1 and not table.link_of(table.key[0])
+    if not nameable(tools) or not (alone or tools.find):
+        return None
     one = Named(tools, "a", f"first_{noun.one}")
     two = Named(tools, "b", f"second_{noun.one}")
     left, right = one.col(column.name), two.col(column.name)
-    key = quoted(table.key[0])
-    rows = f"FROM {quoted(table.name)} x WHERE x.{key}"
-    beside = (f"SELECT MIN(x.{key}) {rows} > a.{key}", f"SELECT MAX(x.{key}) {rows} < a.{key}")
-    pair = " OR ".join(f"b.{key} = ({other})" for other in beside)
+    key, rows = Named(tools, "x").key, f"FROM {quoted(table.name)} x WHERE"
+    beside = (f"SELECT MIN({key}) {rows} {key} >", f"SELECT MAX({key}) {rows} {key} <")
+    pair = " OR ".join(f"{two.key} = ({other} {one.key})" for other in beside)
     together = joined(one.key, two.key)
     ground = query(
         [f"{together} AS task_key", *one.select, *two.select, f"{left} > {right} AS ahead"],

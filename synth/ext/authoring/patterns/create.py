@@ -38,6 +38,11 @@ class _Plan:
     numbers: dict[str, str] = field(default_factory=dict[str, str])
     slots: dict[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def references(self) -> dict[str, str]:
+        """SQL for the columns that refer to the parents."""
+        return {own: one.col(to) for link, one in self.parents for own, to in link.pairs}
+
 
 def create(sketch: Sketch) -> Iterator[Draft]:
     """Create a row under the parents that the user names."""
@@ -50,21 +55,18 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
     plan = _Plan()
     if not is_sayable(table.noun.words):
         return None
-    for name in sketch.tools[table.name].given:
-        column, link = table.column(name), table.link_of(name)
-        if name == without:
+    given = sketch.tools[table.name].given
+    links = {one: link for link in table.links_in(given) for one in link.columns}
+    for name in given:
+        column, link = table.column(name), links.get(name)
+        if name == without or column.parameter in plan.arguments:
             continue
-        if name in table.joint:
-            return None
         if link is not None:
-            parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", link.role)
-            owner = sketch.shape.tables[link.table]
-            part = link.role == table.noun.one  # a measurement for the measurement
-            if part or not nameable(parent.tools) or owner.key != (link.target,):
+            if not _belongs(sketch, table, link, plan):
                 return None
-            plan.parents.append((link, parent))
-            plan.arguments[column.parameter] = parent.reference(link.target)
             continue
+        if table.link_of(name):  # a part of a reference
+            return None
         if column.role in {"identifier", "audit", "measure"} or not is_sayable(column.words):
             return None  # the program makes it, and no person says it
         if column.mark:
@@ -84,6 +86,18 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
     return plan
 
 
+def _belongs(sketch: Sketch, table: TableShape, link: Link, plan: _Plan) -> bool:
+    """Put a new row under what it refers to, if a person can name it: no measurement under the
+    measurement.
+    """
+    parent = Named(sketch.tools[link.table], f"p{len(plan.parents)}", link.role)
+    plan.parents.append((link, parent))
+    for own, to in link.pairs:
+        plan.arguments[table.parameter(own)] = parent.reference(to)
+    whole = {*parent.table.key} == {*link.targets} and link.role != table.noun.one
+    return whole and nameable(parent.tools)
+
+
 def _said(column: ColumnShape, slot: str, domain: Mapping[str, object]) -> str:
     """The words for a value that varies; a remark stands in quotation marks."""
     value = column.shown(slot)
@@ -100,8 +114,8 @@ def _is_numbered(table: TableShape, column: ColumnShape) -> bool:
 def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, noun = sketch.tools[table.name], table.noun
     plan = _plan_of(sketch, table)
-    if tools.create is None or plan is None or not _says_something(plan):
-        return None
+    if tools.create is None or plan is None or len(plan.parents) + bool(plan.words) < 2:
+        return None  # somebody wants a row of several parents, or of one with values
     free = _free(table, plan, tools.given)
     if free is None:
         return None
@@ -129,11 +143,6 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
         ],
         **({"vary": plan.vary} if plan.vary else {}),
     )
-
-
-def _says_something(plan: _Plan) -> bool:
-    """True for a row that somebody wants: of several parents, or of one with values."""
-    return bool(plan.parents) and (bool(plan.words) or len(plan.parents) > 1)
 
 
 def _only_ties(table: TableShape) -> bool:
@@ -200,9 +209,9 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
     parents = [parent for _, parent in plan.parents]
     where = [one for parent in parents for one in (*parent.conditions, *open_only(sketch, parent))]
     where += [
-        _in_use(table, link.column, parent.col(link.target))
+        _in_use(table, link, parent)
         for link, parent in plan.parents
-        if not free and not table.column(link.column).unique
+        if not free and not table.named_by(link)
     ]
     keys = joined(*(parent.key for parent in parents))
     numbers = [f"({_next(table, plan, one)}) AS {slot}" for slot, one in plan.numbers.items()]
@@ -215,11 +224,9 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
     return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
 
 
-def _in_use(table: TableShape, column: str, target: str) -> str:
-    """A condition that the column leads from some row to a target already: a drug was given as one
-    before.
-    """
-    rows = f"SELECT 1 FROM {quoted(table.name)} used WHERE used.{quoted(column)} = {target}"
+def _in_use(table: TableShape, link: Link, parent: Named) -> str:
+    """A condition that some row refers to a parent already: a drug was given as one before."""
+    rows = f"SELECT 1 FROM {quoted(table.name)} used WHERE {link.on('used', parent.alias)}"
     return f"EXISTS ({rows})"
 
 
@@ -230,9 +237,9 @@ def _next(table: TableShape, plan: _Plan, column: str) -> str:
     sets = [set(columns) for columns in table.distinct_sets if column in columns]
     shared = set[str].intersection(*sets)
     same = [
-        f"taken.{quoted(link.column)} = {parent.col(link.target)}"
+        link.on("taken", parent.alias)
         for link, parent in plan.parents
-        if link.column in shared
+        if not shared.isdisjoint(link.columns)
     ]
     where = f" WHERE {' AND '.join(same)}" if same else ""
     top = f"SELECT COALESCE(MAX(taken.{quoted(column)}), 0) + 1"
@@ -246,7 +253,7 @@ def _free(table: TableShape, plan: _Plan, given: Sequence[str]) -> list[str] | N
     if table.is_join and len({link.table for link, _ in plan.parents}) < len(plan.parents):
         return None  # which of the two is added to the other, only the columns say
     out, numbered = list[str](), set(plan.numbers.values())
-    parents = {link.column: parent.col(link.target) for link, parent in plan.parents}
+    parents = plan.references
     rules = [(columns, "") for columns in dict.fromkeys([*table.uniques, table.key])]
     for columns, where in [*rules, *table.partials]:
         if not table.hidden.keys().isdisjoint(columns):  # a new row leaves such a column out

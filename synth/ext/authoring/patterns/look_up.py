@@ -78,7 +78,6 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
     if not nameable(row.tools) or not asked:
         return None
     asked.sort(key=lambda column: not column.verb)
-    where = " AND ".join(f"{quoted(c)} = :{row.oracle_key(c)}" for c in table.key)
     fields = {column.parameter: column for column in asked}
     return family(
         "look_up",
@@ -95,7 +94,8 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         ],
         answer={field: field_of(column) for field, column in fields.items()},
         oracle={
-            field: f"SELECT {quoted(column.name)} FROM {quoted(table.name)} WHERE {where}"
+            field: f"SELECT {quoted(column.name)} FROM {quoted(table.name)}"
+            f" WHERE {row.oracle_where}"
             for field, column in fields.items()
         },
     )
@@ -151,13 +151,15 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     saved = {f"{column.parameter}_found": column for column in asked}
     joins, steps, last = _way(sketch, row, links, saved)
     role = links[-1].words
+    keys = {one: f"end_{end.column(one).label}" for one in end.key}
+    there = " AND ".join(f"{quoted(one)} = :{name}" for one, name in keys.items())
     where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
     asks, replies = _about_end(row, links, end, asked, [*saved])
     return family(
         "look_up_parent" if len(links) == 1 else "look_up_far",
         f"{table.noun.one}_{parameter(links[-1].role)}_{asked[0].parameter}",
         f"Follow {len(links)} links from {table.noun.words} to its {role}.",
-        row.ground([f"{last.col(end.key[0])} AS end_key"], where, joins),
+        row.ground([f"{last.col(one)} AS {name}" for one, name in keys.items()], where, joins),
         asks,
         [
             *steps,
@@ -165,8 +167,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
         ],
         answer={column.parameter: field_of(column) for column in asked},
         oracle={
-            column.parameter: f"SELECT {quoted(column.name)} FROM {quoted(end.name)}"
-            f" WHERE {quoted(end.key[0])} = :end_key"
+            column.parameter: f"SELECT {quoted(column.name)} FROM {quoted(end.name)} WHERE {there}"
             for column in asked
         },
     )
@@ -214,13 +215,13 @@ def _said_links(row: Named, links: Sequence[Link]) -> list[str]:
 
 def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     """True for links that lead somewhere, by a key, have a name and do not name the row."""
-    first = links[0].column
+    first = links[0].columns
     return (
-        first not in row.columns
-        and row.table.column(first).distinct > 0
+        not {*first} <= {*row.columns}
+        and all(row.table.column(one).distinct for one in first)
         and all(
             sketch.tools[link.table].get
-            and sketch.shape.tables[link.table].key == (link.target,)
+            and {*sketch.shape.tables[link.table].key} == {*link.targets}
             and link.is_said
             for link in links
         )
@@ -246,16 +247,16 @@ def _way(
     joins, steps, shown = list[str](), list[Step](), dict[str, ColumnShape]()
     for number, link in enumerate(links, 1):
         parent, alias, own = sketch.shape.tables[link.table], f"p{number}", row.table
-        on = f"{alias}.{quoted(link.target)} = {row.col(link.column)}"
-        joins.append(f"JOIN {quoted(parent.name)} {alias} ON {on}")
+        joins.append(f"JOIN {quoted(parent.name)} {alias} ON {link.on(row.alias, alias)}")
         labels = names_shown(sketch.shape, own) if link is links[-1] else {}
         shown = {
             name: replace(column, name="", label=labels[link.column, column.name])
             for name, column in saved.items()
             if (link.column, column.name) in labels
         }
-        steps += row.look(shown or {f"{alias}_key": own.column(link.column)})
-        row = _Reached(sketch.tools[parent.name], alias, alias)
+        reached = _Reached(sketch.tools[parent.name], alias, alias)
+        steps += row.look(shown or {reached.saved(to): own.column(one) for one, to in link.pairs})
+        row = reached
     return joins, steps if shown else [*steps, *row.look(saved)], row
 
 
@@ -267,7 +268,7 @@ class _Reached(Named):
         return False
 
     def reference(self, column: str) -> str:
-        return f"${self.alias}_key"
+        return f"${self.saved(column)}"
 
 
 def _at_end(table: TableShape, *, far: bool) -> list[ColumnShape]:

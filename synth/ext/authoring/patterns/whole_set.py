@@ -128,7 +128,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     words = f"the {by.most(noun.words, rows.whose)}"
     row = Named(rows.tools, "c", f"found_{noun.one}")
     links = _others(sketch, rows)
-    ids = [(link.column, f"{found}_{link.role}") for link in links]
+    ids = [(one, f"{row.slot}_{rows.table.column(one).label}") for k in links for one in k.columns]
     saved = [*row.slots.items(), (key, found), (column.name, "found_before"), *ids]
     new, before = column.shown("new_value"), column.shown("found_before")
     save = {name: rows.table.column(one).label for one, name in saved}
@@ -155,8 +155,8 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                 changes=True,
             ),
             *(
-                {str(owner.get): {owner.table.parameter(link.target): f"${name}"}}
-                for link, owner, (_, name) in zip(links, owners, ids, strict=True)
+                {str(owner.get): row.owner_key(link, owner.table)}
+                for link, owner in zip(links, owners, strict=True)
             ),
             {
                 str(rows.tools.update): {

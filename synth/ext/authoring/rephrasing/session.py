@@ -22,7 +22,7 @@ from synth.core.validation.check import Options
 from synth.errors import SynthError
 from synth.ext.authoring.asking.budget import AskingBudget, AskingStopped
 from synth.ext.authoring.asking.journal import Answer, AskingJournal
-from synth.ext.authoring.asking.questions import AskingSession, Refusal, answer_to
+from synth.ext.authoring.asking.questions import AskingSession, Refusal
 from synth.ext.authoring.rephrasing.bench import NotRephrased, PhrasingBench
 from synth.ext.authoring.rephrasing.checks import FamilyWords, repeated
 from synth.ext.authoring.rephrasing.prompt import (
@@ -83,14 +83,14 @@ def causes_of(outcomes: Sequence[FamilyOutcome]) -> Counter[str]:
     return Counter(one.cause for outcome in outcomes for one in outcome.rejected)
 
 
-class RephraseSession(AskingSession):
+class RephraseSession(AskingSession[JudgedAnswer]):
     """Asks for the phrasings of a job. ``outcomes`` are of the finished families. Close it."""
 
     def __init__(
         self, job: RephraseJob, model: Model, journal: AskingJournal[JudgedAnswer]
     ) -> None:
-        super().__init__(model)
-        self._job, self._journal = job, journal
+        super().__init__(model, journal, job.seed, job.budget)
+        self._job = job
         self._thread = ThreadPoolExecutor(1, "proofs")
         self._bench: PhrasingBench | None = None
         self._stopped: AskingStopped | SynthError | EnvsError | None = None
@@ -158,15 +158,7 @@ class RephraseSession(AskingSession):
                 break
             place = name, own.of, number
             messages = messages_for(own, wanted, outcome.requests, outcome.rejected)
-            answer = await answer_to(
-                place,
-                messages,
-                "an answer",
-                self._model,
-                self._job.seed,
-                self._job.budget,
-                self._journal,
-            )
+            answer = await self.answer(place, messages)
             judged = self._journal.ends.get(place)
             if judged is None:
                 judging = partial(self._judge, answer, own, wanted, outcome.requests)

@@ -104,7 +104,7 @@ def test_new_rows_take_a_free_key(world: NewWorld):
     drafts = {draft.id: draft for draft in world.drafts}
     assert "MAX(taken.period_no), 0) + 1" in str(drafts["create_payment"].body["ground"])
     assert "state = 'live'" in str(drafts["create_contract"].body["ground"])
-    assert "create_reminder" not in drafts
+    assert "p0.period_no = taken.period_no" in str(drafts["create_reminder"].body["ground"])
 
 
 def test_every_engine_has_the_computed_column_and_rules(world: NewWorld):
