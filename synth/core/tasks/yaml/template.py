@@ -224,10 +224,8 @@ def _is_node(value: Json) -> bool:
 
 def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
-        if item == HUNDREDTHS and isinstance(value, int):
-            return f"{value / 100:.2f}"
-        if item == FIXED and isinstance(value, int | float):
-            return f"{value:.2f}"
+        if item in {HUNDREDTHS, FIXED} and isinstance(value, int | float):
+            return f"{value / 100 if item == HUNDREDTHS else value:.2f}"
         if item == WRITTEN and not isinstance(value, dict):
             return written(text_of(value))
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
