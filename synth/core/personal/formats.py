@@ -8,6 +8,7 @@ from functools import cache
 
 from synth.plugins import resolve
 
+CARD = "a card number"
 _IN_TEXT = {
     "an e-mail address": re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b"),
     "a telephone number": re.compile(
@@ -17,7 +18,7 @@ _IN_TEXT = {
     "a bank account (IBAN)": re.compile(
         r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"
     ),
-    "a card number": re.compile(r"(?<![\w.-])(?<!\d[ -])(?:\d[ -]?){12,18}\d(?!\w|[.-]\d)"),
+    CARD: re.compile(r"(?<![\w.-])(?<!\d[ -])(?:\d[ -]?){12,18}\d(?!\w|[.-]\d)"),
 }
 _RESERVED = re.compile(
     r"@(?:[\w.-]+\.)?(?:example(?:\.\w+)?|[\w-]+\.(?:test|invalid|example))$", re.IGNORECASE
@@ -64,6 +65,14 @@ def personal_spans(text: str) -> Iterator[tuple[str, int, int]]:
         for match in pattern.finditer(text):
             if _counts_as(kind, match[0]):
                 yield kind, match.start(), match.end()
+
+
+def has_cards(values: Sequence[str]) -> bool:
+    """True if most of what has the form of a card number has its checksum: of any other numbers a
+    tenth has it by chance.
+    """
+    found = [match[0] for text in values for match in _IN_TEXT[CARD].finditer(text)]
+    return 2 * sum(_counts_as(CARD, one) for one in found) > len(found)
 
 
 def kind_of_content(values: Sequence[str]) -> str | None:
@@ -150,7 +159,7 @@ def _counts_as(kind: str, value: str) -> bool:
         return _RESERVED.search(value) is None
     if kind == "a telephone number":
         return _RESERVED_PHONE.search(value) is None
-    if kind == "a card number":
+    if kind == CARD:
         return _luhn([int(digit) for digit in value if digit.isdigit()])
     return _mod_97(value.replace(" ", ""))
 

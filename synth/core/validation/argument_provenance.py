@@ -165,6 +165,8 @@ def appears_in(value: Any, seen: str) -> bool:
         forms.append(str(int(value)))
     if isinstance(value, int):
         forms.append(f"{value}.0")
+    if isinstance(value, int | float):  # 12.50 is 12.5
+        forms += [f"{form}0" for form in forms if "." in form]
     whole = (rf"(?<![\w.]){re.escape(form)}(?![\w]|\.\d)" for form in forms)
     if any(re.search(pattern, seen) for pattern in whole):
         return True

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlalchemy import Engine, bindparam, inspect, text
 
@@ -82,22 +83,26 @@ _OF_ROWS = re.compile(
     rf"\bUPDATE\s+{_NAME}\s+SET\s(.*?)(?:\bWHERE\b|;|\Z)", re.IGNORECASE | re.DOTALL
 )
 _SET = re.compile(rf"(?:^|,)\s*{_NAME}\s*=")
-"""What a trigger sets: columns of its new row, columns of other rows."""
+_READ = re.compile(r"\bNEW\.[`\"]?(\w+)", re.IGNORECASE)
+"""What a trigger sets: columns of its new row, columns of other rows; what it looks at."""
 
 
-def set_by_triggers(engine: Engine) -> set[tuple[str, str]]:
-    """The tables and columns, in small letters, that triggers set."""
+def trigger_columns(engine: Engine) -> dict[tuple[str, str], Literal["set", "read"]]:
+    """The tables and columns, in small letters, that triggers set, and that they set them by."""
     dialect = engine.dialect.name
     query = _TRIGGERS.get("mysql" if dialect == "mariadb" else dialect)
     if query is None:
-        return set()
+        return {}
     with engine.connect() as db:
         found = [(str(table), str(body)) for table, body in db.execute(text(query))]
-    out = {(table, column) for table, body in found for column in _OF_NEW.findall(body)}
-    for _, body in found:
-        for table, sets in _OF_ROWS.findall(body):
-            out |= {(table, column) for column in _SET.findall(_without_calls(sets))}
-    return {(table.lower(), column.lower()) for table, column in out}
+    out, read = set[tuple[str, str]](), set[tuple[str, str]]()
+    for own, body in found:
+        sets = {(own, column) for column in _OF_NEW.findall(body)}
+        for table, changes in _OF_ROWS.findall(body):
+            sets |= {(table, column) for column in _SET.findall(_without_calls(changes))}
+        out |= {(table.lower(), column.lower()) for table, column in sets}
+        read |= {(own.lower(), column.lower()) for column in _READ.findall(body) if sets}
+    return {**dict.fromkeys(read, "read"), **dict.fromkeys(out, "set")}
 
 
 def _without_calls(sql: str) -> str:

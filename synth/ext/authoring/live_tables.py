@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, SAWarning, SQLAlchemyError
 from envs.ledger import Ledger
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import OperatorError
-from synth.ext.authoring.catalog import Catalog, Relation, read_catalog, set_by_triggers
+from synth.ext.authoring.catalog import Catalog, Relation, read_catalog, trigger_columns
 from synth.ext.authoring.snapshot import ForeignKey, LiveTable
 from synth.ext.authoring.table_reader import TableReader
 
@@ -76,15 +76,14 @@ class _Reading:
     def database(self, wanted: Sequence[str] | None) -> LiveDatabase:
         tables = self._read(self._wanted(wanted))
         self._account()
-        kept = set_by_triggers(self.engine)
+        kept = trigger_columns(self.engine)
         told = [
             replace(
                 table,
                 columns=tuple(
-                    replace(one, maintained=True)
-                    if (table.source.name.lower(), one.name.lower()) in kept
-                    else one
+                    replace(one, maintained=kept.get(place, one.maintained))
                     for one in table.columns
+                    for place in [(table.source.name.lower(), one.name.lower())]
                 ),
             )
             for table in tables

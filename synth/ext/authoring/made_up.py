@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 import random
 import re
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from synth.core.personal.guess import is_login
 from synth.core.tasks.fake import fake_values
@@ -47,21 +49,29 @@ class MadeUp:
     def learn(self, column: str, real: Sequence[Value], *, distinct: bool) -> None:
         """Make up values for the column's values that have none yet; an empty text stays empty.
 
-        ``distinct`` tells that two values of the column are never the same. A number stays one.
+        ``distinct`` tells that two values of the column are never the same. A number stays one, a
+        JSON object its keys, and no day is moved beyond the last one of the column.
         """
+        leaves = list[Value]()
+        for value in real:
+            _mapped(_tree(value), leaves.append)
+        latest = max(filter(_is_day, map(str, leaves)), default="")
         fresh = [v for v in dict.fromkeys(real) if v not in NONE and str(v) not in self.values]
-        taken = self._used | {str(value).casefold() for value in real}
+        taken = self._used | {str(value).casefold() for value in [*real, *leaves]}
         numbers = any(not isinstance(value, str) for value in fresh)
         provider = None if numbers else self._provider(snake(column), [*map(str, fresh)])
         pool = self._pool(provider, len(fresh), taken)
         for index, value in enumerate(fresh):
             made: Value
-            if index < len(pool):
+            if isinstance(tree := _tree(value), dict | list):
+                tree = _mapped(tree, lambda leaf: self._leaf(leaf, taken, latest))
+                made = json.dumps(tree, ensure_ascii=False)
+            elif index < len(pool):
                 made = pool[index]
             elif pool and not distinct:
                 made = pool[index % len(pool)]
             else:
-                made = self._like(value, taken)
+                made = self._like(value, taken, latest)
             taken.add(str(made).casefold())
             self._used.add(str(made).casefold())
             self.values[str(value)] = made
@@ -81,13 +91,23 @@ class MadeUp:
             return "user_name"
         return {"email": "ascii_safe_email", "address": "street_address"}.get(self.kind)
 
-    def _like(self, value: Value, taken: set[str]) -> Value:
+    def _leaf(self, value: Value, taken: set[str], latest: str) -> Value:
+        """A made-up leaf of JSON; what looks like the line of an address is known by itself."""
+        if isinstance(value, bool) or value in NONE:
+            return value
+        made = self.values.get(str(value)) or self._like(value, taken, latest)
+        if isinstance(value, str) and re.search(r"\d.* |\w .*\d", value):
+            self.values[value] = made
+        return made
+
+    def _like(self, value: Value, taken: set[str], latest: str) -> Value:
         """A value of the same form, unlike all that are taken."""
         text = str(value)
         if isinstance(value, float) and "e" in text:  # an exponent has no digits to draw
             text = f"{math.fmod(value, 1e6):f}"
         for _ in range(_TRIES):
-            made = _moved(text, self.draw) if _is_day(text) else same_form(text, self.draw)
+            day = _is_day(text)
+            made = _moved(text, self.draw, latest) if day else same_form(text, self.draw)
             if self.kind == "birth_date" or made.casefold() not in taken:
                 return _typed(made, value)
         for number in range(1, len(taken) + 2):  # so short a form has no value left
@@ -95,6 +115,24 @@ class MadeUp:
             if made.casefold() not in taken:
                 return _typed(made, value)
         raise AssertionError("more numbers were tried than values are taken")
+
+
+def _tree(value: Value) -> Any:
+    """What a text of JSON holds; any other value as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) and value[:1] in {"{", "["} else value
+    except ValueError:
+        return value
+
+
+def _mapped(tree: Any, change: Callable[[Value], object]) -> Any:
+    """JSON of the same keys, with other leaves."""
+    if isinstance(tree, dict):
+        pairs = cast("dict[str, Any]", tree)
+        return {key: _mapped(inner, change) for key, inner in pairs.items()}
+    if isinstance(tree, list):
+        return [_mapped(inner, change) for inner in cast("list[Any]", tree)]
+    return change(tree)
 
 
 def _several(provider: str, count: int, seed: int) -> list[str]:
@@ -118,16 +156,18 @@ def _is_day(text: str) -> bool:
     return bool(re.match(r"\d{4}-\d\d-\d\d(?:\D|$)|(?:19|20)\d\d$", text))
 
 
-def _moved(text: str, draw: random.Random) -> str:
-    """A day, or a year, that is moved."""
+def _moved(text: str, draw: random.Random, latest: str) -> str:
+    """A day, or a year, that is moved; backwards where it would come after the latest one."""
     if len(text) == 4:
-        return str(int(text) + draw.choice((-2, -1, 1, 2)))
+        years = draw.choice((-2, -1, 1, 2))
+        return str(int(text) + (years if int(text) + years <= int(latest[:4]) else -abs(years)))
     try:
         day = dt.date.fromisoformat(text[:10])
     except ValueError:
         return same_form(text, draw)
     days = draw.choice((-1, 1)) * draw.randint(1, SHIFT)
-    return (day + dt.timedelta(days)).isoformat() + text[10:]
+    moved = (day + dt.timedelta(days)).isoformat() + text[10:]
+    return moved if moved <= latest else (day - dt.timedelta(abs(days))).isoformat() + text[10:]
 
 
 def same_form(value: str, draw: random.Random) -> str:

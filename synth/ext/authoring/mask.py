@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from envs.types import Column, Table
 from envs.world.world_file import PERSONAL_KINDS
 from synth.core.foundation.suggestions import hint, nearest
-from synth.core.personal.formats import personal_spans
+from synth.core.personal.formats import CARD, has_cards, personal_spans
 from synth.core.personal.guess import guess_columns, is_of_things, names_somebody
 from synth.errors import OperatorError
 from synth.ext.authoring.made_up import NONE, MadeUp, same_form
@@ -64,21 +64,24 @@ class RealValues:
             if len(word) > 2:
                 self._names.setdefault(word, parts[0] if index < len(words) - 1 else parts[-1])
 
-    def replaced(self, text: str, *, prose: bool) -> str:
-        """The text without the real values; ``prose`` tells that it is sentences."""
+    def replaced(self, text: str, *, prose: bool, cards: bool = True) -> str:
+        """The text without the real values; ``prose`` tells that it is sentences, ``cards`` that
+        a number with the checksum of a card is one.
+        """
         if not prose and (made := self._whole.get(_words_of(text))):
             return text.replace(_core(text), made)
         out, end = list[str](), 0
-        found = sorted(self._found(text, prose), key=lambda one: (one[0], -one[1]))
+        found = sorted(self._found(text, prose, cards), key=lambda one: (one[0], -one[1]))
         for start, stop, made in found:
             if start >= end:
                 out += [text[end:start], made]
                 end = stop
         return "".join([*out, text[end:]])
 
-    def _found(self, text: str, prose: bool) -> Iterator[tuple[int, int, str]]:
-        for _, start, stop in personal_spans(text):
-            yield start, stop, self._by_form(text[start:stop])
+    def _found(self, text: str, prose: bool, cards: bool) -> Iterator[tuple[int, int, str]]:
+        for kind, start, stop in personal_spans(text):
+            if cards or kind != CARD:
+                yield start, stop, self._by_form(text[start:stop])
         places = list(_WORD.finditer(text)) if prose else []
         folded = tuple(place[0].casefold() for place in places)
         for index, place in enumerate(places):
@@ -142,7 +145,7 @@ class Decision:
         if self.kind is not None:
             what = f"masked{shown}" if self.masked else "kept as you asked"
             return f"{self.column}: {self.kind}, {what}"
-        found = f", known personal values masked in {self.replaced}{shown}" if self.replaced else ""
+        found = f", personal values masked in {self.replaced}{shown}" if self.replaced else ""
         table, _, column = self.column.rpartition(".")
         doubt = "free text: read it" if self.prose else ""
         if not doubt and names_somebody(table, column):
@@ -326,16 +329,18 @@ def _is_distinct(table: LiveTable, column: str) -> bool:
 def _clean(
     table: LiveTable, column: LiveColumn, rows: Rows, known: RealValues, stays: bool
 ) -> Decision:
-    """Replace known personal values in the texts of a column that is kept."""
+    """Replace personal values in the texts of a column that is kept."""
     prose = _is_prose(table, column, rows)
     stays = stays or bool(column.choices)
     public = is_of_things(table.name) or (is_of_things(column.name) and not prose)
     changed = list[tuple[Value, Value]]()
-    for row in rows.by_table[table.name] if not (stays or public) else ():
-        value = row[column.name]
-        if isinstance(value, str) and (clean := known.replaced(value, prose=prose)) != value:
+    found = rows.by_table[table.name] if not (stays or public) else []
+    texts = [(row, text) for row in found if isinstance(text := row[column.name], str)]
+    cards = prose or has_cards([text for _, text in texts])
+    for row, text in texts:
+        if (clean := known.replaced(text, prose=prose, cards=cards)) != text:
             row[column.name] = clean
-            changed.append((value, clean))
+            changed.append((text, clean))
     sample = changed[0] if changed else None
     return Decision(f"{table.name}.{column.name}", None, False, len(changed), prose, sample)
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
 from envs.errors import EnvsError
 from synth.core.validation.check import Options
@@ -123,4 +124,4 @@ def _sort(drafts: Sequence[Draft], reports: Sequence[FamilyReport], out: Proofs)
 def _brief(reason: str) -> str:
     """A reason without the place in a file that is not kept."""
     bare = re.sub(r"(?<!\S)/\S*\.(?:yaml|py|sql)(?::\d+)?: (?:family \S+: )?", "", reason)
-    return " ".join(bare.split())[:300]
+    return shorten(bare, 300, placeholder=" ...")

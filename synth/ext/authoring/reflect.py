@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import sqlalchemy
@@ -37,7 +37,9 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
 
 
 def reflect(
-    engine: Engine, given: Roles | None = None, maintained: Container[tuple[str, str]] = frozenset()
+    engine: Engine,
+    given: Roles | None = None,
+    maintained: Mapping[tuple[str, str], str] | None = None,
 ) -> Shape:
     """The shape of the tables that a database has, with roles; ``given`` are set by its author,
     ``maintained`` columns (table, name) by the database that it was read from.
@@ -48,7 +50,8 @@ def reflect(
         live = sorted(live_tables(engine), key=lambda table: table.name)
         known = nouns({table.name: [c.name for c in table.columns] for table in live})
         tables = {
-            one.name: _kept(_table(one, known[one.name], inspector, db), maintained) for one in live
+            one.name: _kept(_table(one, known[one.name], inspector, db), maintained or {})
+            for one in live
         }
     shown = {(table.name, column.name) for table in tables.values() for column in table.columns}
     _refuse_unknown(given or {}, shown)
@@ -82,11 +85,12 @@ def _refuse_unknown(given: Roles, shown: Collection[tuple[str, str]]) -> None:
         refuse_unknown("--roles", name, [*map(".".join, shown)])
 
 
-def _kept(table: TableShape, maintained: Container[tuple[str, str]]) -> TableShape:
-    """A table whose maintained columns nobody gives and changes."""
+def _kept(table: TableShape, maintained: Mapping[tuple[str, str], str]) -> TableShape:
+    """A table whose maintained columns nobody gives and changes, nor changes what sets them."""
     columns = (
-        replace(one, computed=True) if (table.name, one.name) in maintained else one
+        replace(one, computed=one.computed or how == "set", fixed=how == "read")
         for one in table.columns
+        for how in [maintained.get((table.name, one.name))]
     )
     return replace(table, columns=tuple(columns))
 
@@ -210,6 +214,7 @@ def _column(
         nulls=total - given,
         declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
+        scale=getattr(raw["type"], "scale", None),
         stamped=str(raw.get("default")).upper() in {"CURRENT_TIMESTAMP", "CURRENT_DATE"},
     )
 

@@ -61,7 +61,7 @@ def _comment(text: str | None) -> str:
 
 
 def _column(column: LiveColumn, key: str | None, checks: Sequence[str]) -> str:
-    words = [quoted(column.name), column.type]
+    words = [quoted(column.name), column.type + column.digits]
     if column.computed is not None:
         words.append(f"GENERATED ALWAYS AS ({column.computed}) STORED")
     if column.name == key:

@@ -88,8 +88,9 @@ class ColumnShape:
     ``choices`` are the values that a check or the content allows; ``low`` and ``high`` the bounds
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
     ``declared`` is the kind of its type: ``kind`` is another one where some values are not of it.
-    ``computed`` tells that the database sets it, ``stamped``: to the time of a new row. ``role`` is
-    inferred, ``why`` says from what.
+    ``computed`` tells that the database sets it, ``stamped``: to the time of a new row, ``fixed``:
+    that a trigger, which the world lacks, sets others by it. ``scale`` are the declared digits
+    behind the point. ``role`` is inferred, ``why`` says from what.
     ``label`` is its name in results, ``said`` its name in words. ``currency`` is the name in
     results of what names the currency of an amount, where rows have several.
     """
@@ -110,6 +111,8 @@ class ColumnShape:
     declared: Kind = "other"
     computed: bool = False
     stamped: bool = False
+    fixed: bool = False
+    scale: int | None = None
     role: Role = "other"
     why: str = ""
     label: str = ""
@@ -176,6 +179,8 @@ class ColumnShape:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
         if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
             return f"number of {words}"
+        if self.kind == "text" and words.endswith("phone"):
+            return f"{words} number"
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
 
     @property
@@ -186,6 +191,7 @@ class ColumnShape:
     def shown(self, name: str) -> str:
         """The place of a value in a sentence, by the name of its slot or of what saved it."""
         form = ".written" if self.kind in {"date", "moment"} else ""
+        form = ".fixed" if self.role == "money" and self.scale == 2 else form
         return f"{{{name}{'.hundredths' if self.in_cents else form}}}"
 
     @property

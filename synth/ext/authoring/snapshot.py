@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Select, TableClause, select
 
@@ -22,7 +22,8 @@ ForeignKey = tuple[tuple[str, ...], str, tuple[str, ...]]
 @dataclass(frozen=True, slots=True)
 class LiveColumn:
     """A column of a live database in the terms of SQLite. ``default`` and ``computed`` are SQL;
-    ``length`` is the most characters of a text; ``maintained`` tells that the database sets it.
+    ``length`` is the most characters of a text, ``digits`` the declared ones of a number: ``(8, 2)``;
+    ``maintained`` tells that the database sets it, or others by it (``read``).
     """
 
     name: str
@@ -33,7 +34,8 @@ class LiveColumn:
     default: str | None = None
     computed: str | None = None
     length: int | None = None
-    maintained: bool = False
+    maintained: Literal["", "set", "read"] = ""
+    digits: str = ""
 
 
 @dataclass(frozen=True, slots=True)

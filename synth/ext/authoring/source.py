@@ -50,7 +50,7 @@ class Source:
     the text columns of a live database; ``personal`` maps table and column to a kind. ``seeded``
     tells that the schema makes no rows, ``portable`` that the seed is INSERTs of plain values.
     ``ledger`` is the account of what the source holds, ``origin`` says where it comes from;
-    ``maintained`` are columns (table, name) that its database sets.
+    ``maintained`` are columns (table, name) that its database sets, or by which it sets others.
     """
 
     engine: Engine
@@ -61,7 +61,7 @@ class Source:
     seeded: bool = True
     portable: bool = True
     ledger: Ledger = field(default_factory=Ledger)
-    maintained: frozenset[tuple[str, str]] = frozenset()
+    maintained: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     origin: str = "SQL scripts"
 
 
@@ -225,13 +225,9 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
         found.decisions,
         found.personal,
         ledger=ledger,
-        maintained=_maintained(tables),
-    )
-
-
-def _maintained(tables: Sequence[LiveTable]) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (table.name, c.name) for table in tables for c in table.columns if c.maintained
+        maintained={
+            (t.name, c.name): c.maintained for t in tables for c in t.columns if c.maintained
+        },
     )
 
 

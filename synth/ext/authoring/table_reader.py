@@ -313,6 +313,9 @@ class TableReader:
             self.ledger.found("action")
             place = f"{self.name}.{name}: ON UPDATE CURRENT_TIMESTAMP"
             self.ledger.leave_out("action", place, "a tool's change leaves the column as it is")
+        digits = ""
+        if declared == "NUMERIC" and isinstance(kind, sql.Numeric) and kind.scale:
+            digits = f"({kind.precision}, {kind.scale})"
         return LiveColumn(
             name=name,
             type=declared,
@@ -322,7 +325,8 @@ class TableReader:
             default=self._default(raw) if computed is None else None,
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
-            maintained=maintained,
+            maintained="set" if maintained else "",
+            digits=digits,
         )
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:

@@ -81,7 +81,8 @@ def _tools(table: TableShape, name: Callable[[str], str]) -> TableTools:
     written = keyed and not is_append_only(table.name)
     updates = tuple(column.name for column in _updatable(table)) if written else ()
     moves = tuple(_moved(table)) if written else ()
-    marks = tuple(c.name for c in table.columns if c.mark and not c.computed) if written else ()
+    free = [column for column in table.columns if not (column.computed or column.fixed)]
+    marks = tuple(column.name for column in free if column.mark) if written else ()
     return TableTools(
         table=table,
         find=name(f"find_{noun.many}") if table.handle and keyed else None,
@@ -131,7 +132,7 @@ def _moved(table: TableShape) -> list[str]:
         and len([one for one in table.links if link.column in one.columns]) == 1
         and link.role != table.noun.one
         and not _AUTHOR.search(link.role)
-        and not table.column(link.column).unique
+        and not (table.column(link.column).unique or table.column(link.column).fixed)
         and table.column(link.column).nullable
     ]
 
@@ -173,8 +174,7 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
         if (column.role != "category" or _is_set(column))
         and (column.kind != "text" or column.is_choice)
         and column.name not in {*table.handle, *table.key}
-        and not column.unique
-        and not column.computed
+        and not (column.unique or column.computed or column.fixed)
     ]
 
 
@@ -222,9 +222,8 @@ def _is_made(table: TableShape, column: ColumnShape) -> bool:
 
 def _creatable(table: TableShape) -> bool:
     given = _given(table)
-    return (
-        table.fillable and 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
-    )
+    fillable = table.fillable and not any(column.fixed for column in table.columns)
+    return fillable and 0 < len(given) <= 10 and all(column.kind != "other" for column in given)
 
 
 def names_shown(shape: Shape, table: TableShape) -> dict[tuple[str, str], str]:

@@ -57,7 +57,7 @@ Read a row before you change it.
 {consents}{states}
 ## Answering
 - Where a `submit` tool is offered, hand in your result with it once, after the work.
-- Then tell the user in a sentence or two what they asked to know, or what was done.
+- At the end, tell the user in a sentence or two what they asked to know, or what was done.
 """
 _CONSENT = """
 ## Consent
@@ -83,7 +83,7 @@ def _write_policy(name: str, sketch: Sketch) -> str:
         f"- {table.noun.words}: {column.words} {', '.join(shut)}"
         for table in tables.values()
         for column, shut in [closed(table) or (None, [])]
-        if column is not None
+        if column and (sketch.tools[table.name].update or sketch.shape.children(table.name))
     ]
     return _POLICY.format(
         name=name.replace("_", " "),
@@ -279,9 +279,19 @@ def _derived_files(source: Source, shape: Shape) -> dict[str, str]:
     return files
 
 
+_BY_TRIGGER = (
+    "a trigger, which is left out, sets others by it: no family adds or changes such a row"
+)
+
+
 def _account(shape: Shape, ledger: Ledger) -> None:
-    """Tell which columns the tools show."""
+    """Tell which columns the tools show, and which ones they do not set."""
     for table in shape.tables.values():
+        for column in table.columns if any(one.fixed for one in table.columns) else ():
+            ledger.found("set column")
+            ledger.use("set column", not column.fixed)
+            if column.fixed:
+                ledger.leave_out("set column", f"{table.name}.{column.name}", _BY_TRIGGER)
         ledger.found("shown column", len(table.columns) + len(table.hidden))
         ledger.use("shown column", len(table.columns))
         for column, reason in table.hidden.items():

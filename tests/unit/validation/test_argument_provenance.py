@@ -7,7 +7,7 @@ import pytest
 from synth.core.validation.argument_provenance import appears_in, flat, numbers
 
 SEEN = flat(
-    "I am yusuf_rossi_9620, mail kim.lee@example.org, order LP-11410, 12.5 kg, mother, 2026-04-01,"
+    "I am yusuf_rossi_9620, mail kim.lee@example.org, order LP-11410, 12.5 kg, 3.50 m, mother, 2026-04-01,"
     " paid on 3 May 2025 at 14:30"
 )
 
@@ -22,6 +22,7 @@ SEEN = flat(
         ("9620", True),
         ("LP-11410", True),
         (12.5, True),
+        (3.5, True),
         (12, False),
         (962, False),
         ("moth", False),

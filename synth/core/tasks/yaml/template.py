@@ -3,8 +3,8 @@
 In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and ``$pid`` a result
 that an earlier step saved; a value that is nothing but one name keeps its native type.
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
-``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{paid.written}`` a day
-or moment: 3 May 2025 at 14:30. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in
+``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{price.fixed}`` one
+that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in
 which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is meant,
 and ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved names
 when the solution is played. Whatever a slot's value looks like (``$pid``, ``{x}``), it is never
@@ -34,7 +34,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
-HUNDREDTHS, WRITTEN = "hundredths", "written"
+HUNDREDTHS, FIXED, WRITTEN = "hundredths", "fixed", "written"
 UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
@@ -224,8 +224,8 @@ def _is_node(value: Json) -> bool:
 
 def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
-        if item == HUNDREDTHS and isinstance(value, int):
-            return f"{value / 100:.2f}"
+        if item in {HUNDREDTHS, FIXED} and isinstance(value, int | float):
+            return f"{value / 100 if item == HUNDREDTHS else value:.2f}"
         if item == WRITTEN and not isinstance(value, dict):
             return written(text_of(value))
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None

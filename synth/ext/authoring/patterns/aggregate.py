@@ -191,7 +191,7 @@ def _replies(rows: Children, many: str) -> list[str]:
     """Replies that name all rows."""
     holder = rows.parent.words
     nouns = rows.noun.plural_words
-    own = f"{holder[:1].upper()}{holder[1:]} has {{number}} {nouns}: {{{many}}}."
+    own = f"{holder} has {{number}} {nouns}: {{{many}}}."
     said = [
         f"I find {{number}} {rows.words}: {{{many}}}.",
         f"These are the {rows.words}, {{number}} in all: {{{many}}}.",
@@ -221,7 +221,7 @@ def _count(rows: Children) -> Draft | None:
         words = f"{counted} {rows.whose}{state_of}"
         holder = rows.parent.words
         asked = f"How many {counted}{state_of} does {holder} have?"
-        said = f"{holder[:1].upper()}{holder[1:]} has {{{many}}} {counted}{state_of}."
+        said = f"{holder} has {{{many}}} {counted}{state_of}."
     return family(
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",

@@ -7,7 +7,16 @@ from itertools import islice
 
 from synth.ext.authoring.names import a, be, quoted
 from synth.ext.authoring.patterns.answers import asked_for, field_of, told
-from synth.ext.authoring.patterns.base import Draft, Named, Sketch, ended, family, literal, nameable
+from synth.ext.authoring.patterns.base import (
+    Draft,
+    Named,
+    Sketch,
+    ended,
+    family,
+    literal,
+    nameable,
+    sentence,
+)
 from synth.ext.authoring.patterns.look_up import worth_asking
 from synth.ext.authoring.patterns.values import new_texts
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -31,7 +40,7 @@ def _not_found(row: Named) -> Draft | None:
     field = column.parameter
     there = row.ground(["1 AS there"], by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
-    fact = told(row.words, {f"{field}_found": column})[0]
+    fact = sentence(told(row.words, {f"{field}_found": column})[0])
     maybe = a(table.column(row.columns[-1]).called(noun.words, row.value))
     wanted = f"what {be(column.words)} the {column.words}?"
     wanted = f"when was it {column.verb}?" if column.verb else wanted
@@ -66,7 +75,7 @@ def _not_found(row: Named) -> Draft | None:
         ],
         cases={"found": "there = 1", "missing": "there = 0"},
         answer={
-            "found": {"type": "boolean", "description": f"Whether there is such {noun.words}."},
+            "found": {"type": "boolean", "description": f"Whether there is such {a(noun.words)}."},
             field: value,
         },
     )

@@ -23,7 +23,7 @@ def field_of(column: ColumnShape) -> dict[str, object]:
 
 def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
-    first. An amount stands before its currency.
+    first; they may follow other words. An amount stands before its currency.
     """
     (first, value), *others = [
         (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
@@ -38,8 +38,7 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
         f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
         for one, v in others
     ]
-    said = (", and ".join([begun, *more]) for begun in (text, recorded))
-    return [f"{one[:1].upper()}{one[1:]}." for one in said]
+    return [f"{', and '.join([begun, *more])}." for begun in (text, recorded)]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:
@@ -49,13 +48,13 @@ def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:
     if not first.verb:
         verb = "are" if others else be(first.words)
         return [
-            f"What {verb} the {words} of {subject}?",
-            f"Can you tell me the {words} of {subject}?",
+            f"what {verb} the {words} of {subject}?",
+            f"can you tell me the {words} of {subject}?",
         ]
     done = " and ".join(one.verb for one in asked if one.verb)
     rest = f", and what {be(words)} the {words}" if words else ""
     known = f", and what the {words} {be(words)}" if words else ""
     return [
-        f"When was {subject} {done}{rest}?",
-        f"Can you tell me when {subject} was {done}{known}?",
+        f"when was {subject} {done}{rest}?",
+        f"can you tell me when {subject} was {done}{known}?",
     ]

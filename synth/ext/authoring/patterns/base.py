@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
@@ -375,6 +376,21 @@ def ended(submitted: Mapping[str, object], *says: str) -> list[Step]:
     return [{"submit": dict(submitted)}, {"say": list(says)}]
 
 
+def sentence(text: str) -> str:
+    """A sentence with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def _begun(gold: object, key: str = "") -> object:
+    """Steps of gold in which all that is said begins with a capital."""
+    if isinstance(gold, Mapping):
+        steps = cast("Mapping[str, object]", gold)
+        return {name: _begun(inner, name) for name, inner in steps.items()}
+    if isinstance(gold, list):
+        return [_begun(one, key) for one in cast("list[object]", gold)]
+    return sentence(gold) if key == "say" and isinstance(gold, str) else gold
+
+
 def family(
     pattern: str,
     name: str,
@@ -385,19 +401,19 @@ def family(
     **more: object,
 ) -> Draft:
     """A family whose grounding has the column ``task_key``."""
-    user = {"says": [text[:1].upper() + text[1:] for text in says]}
+    user = {"says": [*map(sentence, says)]}
     extra = more.pop("user", None)
     if isinstance(extra, Mapping):
         user |= extra
     body: dict[str, object] = {
         "id": shortened(f"{pattern}_{name}", 64),
-        "about": about,
+        "about": sentence(about),
         "ground": {"key": "task_key", "sql": ground},
     }
     order = ("vary", "cases")
     body |= {key: more[key] for key in order if key in more}
     body["user"] = user
     body |= {key: more[key] for key in ("answer", "oracle") if key in more}
-    body["gold"] = list(gold)
+    body["gold"] = _begun([*gold])
     body |= {key: value for key, value in more.items() if key not in body}
     return Draft(pattern, body)

@@ -86,7 +86,7 @@ def wishes(column: ColumnShape, words: str) -> list[str]:
 def done(column: ColumnShape, words: str) -> list[str]:
     """Replies to whoever wanted a column changed from one value to another."""
     was, new, are = column.shown("old_value"), column.shown("new_value"), be(column.words)
-    changed = f"{words[:1].upper()}{words[1:]} {are} now {new}"
+    changed = f"{words} {are} now {new}"
     return [
         f"Done: {words} {are} now {new} instead of {was}.",
         f"{changed}; the old value was {was}.",
@@ -274,7 +274,7 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     kept: list[Step] = ended(
         {"outcome": "unchanged", "found": "$found"},
         f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
-        f"{words[:1].upper()}{words[1:]} {are} {{found}}, so nothing had to change.",
+        f"{words} {are} {{found}}, so nothing had to change.",
     )
     return family(
         "conditional",

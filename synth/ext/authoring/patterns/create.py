@@ -322,7 +322,7 @@ def _taken(
     return family(
         "refuse_taken",
         f"{noun.one}_{column.parameter}",
-        f"A {column.words} that is taken is refused by the tool; a free one is not.",
+        f"{a(column.words)} that is taken is refused by the tool; a free one is not.",
         ground,
         [f"Please add {a(words)}{details}.", f"Can you enter a new {words}{details}?"],
         [

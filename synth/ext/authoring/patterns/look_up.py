@@ -192,17 +192,14 @@ def _about_end(
     says, replies = asked_for(it, asked), told(it, {saved[0]: asked[0]})
     if named:
         people = is_of_people(end.name) or end.of_role("person")
-        says = [f"{'Who' if people else 'What'} is {it}?", f"Can you tell me {it}?"]
-        end_of = f"The {others[-1]}" if others else f"{it[:1].upper()}{it[1:]}"
+        says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
+        end_of = f"the {others[-1]}" if others else it
         name = " ".join(f"{{{name}}}" for name in saved)
         replies = [f"{end_of} is {name}.", f"{name} is {it}."]
     if named and not others:
         return says, replies
     about = f"For {row.words}, "
-    says, replies = (
-        [f"{about}{text[:1].lower()}{text[1:]}" for text in texts] for texts in (says, replies)
-    )
-    return says, replies
+    return [f"{about}{text}" for text in says], [f"{about}{text}" for text in replies]
 
 
 def _said_links(row: Named, links: Sequence[Link]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from synth.ext.authoring.names import parameter
+from synth.ext.authoring.names import a, parameter
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -46,7 +46,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
     return family(
         "refuse_check",
         f"{noun.one}_{column.parameter}",
-        f"A {column.words} beyond its bound is refused by the database.",
+        f"{a(column.words)} beyond its bound is refused by the database.",
         f"{grounds[0]}UNION ALL\n{grounds[1]}",
         wishes(column, words),
         [
@@ -116,7 +116,7 @@ def _refuse_state(
     return family(
         "refuse_state",
         f"{noun.one}_{parameter(words.replace(' ', '_'))}",
-        f"A {noun.words} whose {column.words} closes it is not changed, though the tool would.",
+        f"{a(noun.words)} whose {column.words} closes it is not changed, though the tool would.",
         row.ground(
             [f"{row.col(changed.name)} AS old_value", f"{value} AS new_value", f"{shut} AS shut"],
             [f"{row.col(column.name)} IS NOT NULL", *limits, *open_only(sketch, row)[1:]],

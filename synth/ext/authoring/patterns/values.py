@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from envs.world.row_generator import Draw, Form
-from synth.ext.authoring.invented_rows import is_named, provided
+from synth.ext.authoring.invented_rows import FUTURE, is_named, provided
 from synth.ext.authoring.learn_texts import clock, forms
 from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -61,14 +61,16 @@ def _numbers(column: ColumnShape) -> Mapping[str, object]:
 
 
 def _days(column: ColumnShape, now: str) -> Mapping[str, object]:
-    today = dt.date.fromisoformat(now[:10])
+    today, step = dt.date.fromisoformat(now[:10]), 1
+    if column.verb and not FUTURE.search(column.label):  # it has been done
+        step = -1
     if _LAST_DAYS & set(column.words.split()):
         today += dt.timedelta(20)  # after any day on which something starts
     if column.kind == "date":
-        last = today + dt.timedelta(20)
-        return {"date": [(today + dt.timedelta(1)).isoformat(), last.isoformat()]}
+        days = sorted(today + dt.timedelta(step * count) for count in (1, 20))
+        return {"date": [day.isoformat() for day in days]}
     blank = "T" if any("T" in str(value) for value in column.seen) else " "
-    days = [today + dt.timedelta(3 * index + 1) for index in range(COUNT)]
+    days = [today + dt.timedelta(step * (3 * index + 1)) for index in range(COUNT)]
     return {"choice": [f"{day}{blank}{8 + n:02}:30:00" for n, day in enumerate(days)]}
 
 

@@ -167,7 +167,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
             {
                 "say": [
                     (
-                        f"{words[:1].upper()}{words[1:]} is {row.words}; its {column.words}"
+                        f"{words} is {row.words}; its {column.words}"
                         f" {be(column.words)} now {new}, in place of {before}."
                     ),
                     (

@@ -53,4 +53,6 @@ def test_what_a_trigger_of_sqlite_sets_nobody_changes(tmp_path: Path):
           END;
         """)
     source = from_url(f"sqlite:///{file}", Extract(), secret=False)
-    assert source.maintained == {("shelves", "quantity")}
+    assert source.maintained == {("shelves", "quantity"): "set", ("books", "shelf_id"): "read"}
+    shape = reflect(source.engine, None, source.maintained)
+    assert tools_of(shape)["books"].create is None, "the quantity would be another one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import sqlite3
@@ -97,7 +98,7 @@ def test_no_real_value_is_in_any_file_of_the_world(url: str) -> None:
         "payments.login: identifier, masked",
         "payments.payer_name: name, masked",
         "payments.who: name, masked",
-        "payments.zusatz: kept, known personal values masked in 10 (free text: read it)",
+        "payments.zusatz: kept, personal values masked in 10 (free text: read it)",
         "payments.state: kept",
     ]
     world = make_world("parties", source, lambda line: None, proves=False)
@@ -143,9 +144,10 @@ def test_a_column_is_masked_on_demand(url: str) -> None:
 
 
 def test_numbers_days_and_unique_columns_are_masked_on_demand(tmp_path: Path) -> None:
-    rows = [(7 * n, f"2024-03-{n + 1:02}", n % 10, chr(65 + n)) for n in range(1, 26)]
+    days = [f"2024-03-{n + 1:02}" for n in range(1, 26)]
+    rows = [(7 * n, days[n - 1], n % 10, chr(65 + n), f"976{n:012}") for n in range(1, 26)]
     with sqlite3.connect(tmp_path / "live.db") as db:
-        rest = "day DATE NOT NULL, n INTEGER NOT NULL, code TEXT NOT NULL UNIQUE"
+        rest = "day DATE NOT NULL, n INTEGER NOT NULL, code TEXT NOT NULL UNIQUE, chip TEXT"
         db.execute(f"CREATE TABLE t (id INTEGER PRIMARY KEY, {rest})")
         values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
         db.execute(f"INSERT INTO t VALUES {values}")
@@ -153,10 +155,12 @@ def test_numbers_days_and_unique_columns_are_masked_on_demand(tmp_path: Path) ->
     url = f"sqlite:///{tmp_path / 'live.db'}"
     source = source_of(url, mask=["t.id", "t.day=birth_date", "t.n", "t.code=identifier"])
     with source.engine.connect() as db:
-        found = db.exec_driver_sql("SELECT id, date(day), n, code FROM t").fetchall()
+        found = db.exec_driver_sql("SELECT id, date(day), n, code, chip FROM t").fetchall()
     assert len({row[0] for row in found}) == len({row[3] for row in found}) == len(rows)
     assert all(isinstance(row[0], int) and row[1] is not None for row in found)
-    assert not {row[1] for row in found} <= {row[1] for row in rows}
+    assert not {row[1] for row in found} <= {*days}
+    assert max(row[1] for row in found) <= max(days), "nobody is born later than anybody was"
+    assert {row[4] for row in found} == {row[4] for row in rows}, "some look like cards by chance"
     assert not {row[0] for row in found} & {row[0] for row in rows}
 
 
@@ -218,6 +222,17 @@ def test_a_name_of_one_word_stays_one_in_a_column_of_any_name() -> None:
     made.learn("besitzer", ["Ada Kern", "Ben Roth"], distinct=True)
     words = [len(str(made.values[name]).split()) for name in ("Ada", "Zoë", "Ada Kern")]
     assert words == [1, 1, 2]
+
+
+def test_an_address_in_json_keeps_its_keys() -> None:
+    made, real = (
+        MadeUp("address", random.Random(1)),
+        '{"street": "12 Elm Road", "n": 7, "own": true}',
+    )
+    made.learn("address", [real], distinct=False)
+    street, number, own = json.loads(str(made.values[real])).values()
+    assert (street, own) == (made.values["12 Elm Road"], True) != ("12 Elm Road", True)
+    assert isinstance(number, int)
 
 
 def test_a_form_with_no_value_left_gets_a_longer_one() -> None:

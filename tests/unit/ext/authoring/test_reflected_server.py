@@ -60,7 +60,7 @@ def said(drafts: list[Draft]) -> str:
     [
         "\"role\" TEXT NOT NULL DEFAULT 'clerk' CHECK (\"role\" IN ('clerk', 'manager', 'porter'))",
         "active BOOLEAN NOT NULL DEFAULT TRUE",
-        "sqm NUMERIC NOT NULL CHECK (sqm > 0)",
+        "sqm NUMERIC(6, 2) NOT NULL CHECK (sqm > 0)",
         "tags TEXT NOT NULL DEFAULT '[]'",
         "monthly NUMERIC NOT NULL CHECK (monthly >= 0)",
         "yearly NUMERIC GENERATED ALWAYS AS (monthly * 12) STORED",

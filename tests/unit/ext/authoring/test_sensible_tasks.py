@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 
 import pytest
 
+from synth.core.tasks.yaml.template import compile_value, fill
 from synth.ext.authoring.patterns.aggregate import families_of
 from synth.ext.authoring.patterns.base import Sketch
 from synth.ext.authoring.source import from_files
@@ -29,18 +31,22 @@ CREATE TABLE doses (
 CREATE TABLE reviews (dose_id INTEGER PRIMARY KEY REFERENCES doses (id), score INTEGER NOT NULL);
 CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
   patient_id INTEGER NOT NULL REFERENCES patients (id), size INTEGER NOT NULL,
-  max_size INTEGER NOT NULL, download_count INTEGER NOT NULL, storage_cents INTEGER NOT NULL);
+  max_size INTEGER NOT NULL, download_count INTEGER NOT NULL, storage_cents INTEGER NOT NULL,
+  price NUMERIC(8, 2) NOT NULL);
 CREATE TABLE rooms (room_id TEXT PRIMARY KEY, topic TEXT NOT NULL,
   patient_id INTEGER NOT NULL REFERENCES patients (id));
-CREATE TABLE talks (id INTEGER PRIMARY KEY, minutes INTEGER{});
+CREATE TABLE talks (id INTEGER PRIMARY KEY, minutes INTEGER,
+  state TEXT CHECK (state IN ('open', 'closed')){});
+CREATE TABLE talk_log (id INTEGER PRIMARY KEY, state TEXT CHECK (state IN ('open', 'closed')));
 """.format("".join(f", {one}_id INTEGER REFERENCES patients" for one in SIX))
 ROWS = "".join(
     f"INSERT INTO patients VALUES ({n}, 'Patient {n}0');"
     f"INSERT INTO doses VALUES ({n}, {n}, {1 + n % 2}, 'Note {n}', NULLIF({n}, 3));"
     f"INSERT INTO reviews VALUES ({n}, {n});"
-    f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3}, {n * 250});"
+    f"INSERT INTO files VALUES ({n}, 'File {n}0', {n}, {n * 1017}, {n * 100}, {n * 3}, {n * 250}, {n}.5);"
     f"INSERT INTO rooms VALUES ('!room{n}:x', 'Topic {n}', {n});"
-    f"INSERT INTO talks VALUES ({n}, {n}{', 1' * 6});"
+    f"INSERT INTO talks VALUES ({n}, {n}, 'open'{', 1' * 6});"
+    f"INSERT INTO talk_log VALUES ({n}, 'open');"
     for n in range(1, 13)
 )
 
@@ -99,3 +105,9 @@ def test_an_amount_in_cents_is_said_as_people_say_it(made: NewWorld):
     changed = "the storage amount of the file {file} from {old_value.hundredths} to"
     assert f"{changed} {{new_value.hundredths}}." in bodies
     assert "1250 for 12.50" in made.files["policy.md"]
+    assert "the price of the file {file} from {old_value.fixed} to {new_value.fixed}." in bodies
+    assert fill(compile_value("{n.fixed}", {"n"}, set()), "$slot", {"n": 12.5}) == "12.50"
+
+
+def test_what_is_never_changed_is_not_closed_by_a_rule(made: NewWorld):
+    assert re.findall("^- (.*): state", made.files["policy.md"], re.MULTILINE) == ["talk"]

@@ -10,8 +10,9 @@ import pytest
 from synth.ext.authoring import english, names, shape
 from synth.ext.authoring.checks import read_checks
 from synth.ext.authoring.names import noun_of, parameter, quoted, snake
+from synth.ext.authoring.patterns.values import domain_of
 from synth.ext.authoring.reflect import reflect
-from synth.ext.authoring.shape import Shape
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.source import from_files
 from synth.ext.authoring.toolset import closed, tools_of
 
@@ -57,9 +58,17 @@ def test_names_are_words_and_identifiers():
     assert noun_of("status").one == "status"
     assert parameter("class") == "class_value"
     assert parameter("limit") == "limit_value"
+    assert ColumnShape("home_phone", "text").words == "home phone number"
     assert quoted("order") == '"order"'
     assert quoted("AlbumId") == '"AlbumId"'
     assert quoted("album_id") == "album_id"
+
+
+def test_what_has_been_done_is_not_dated_ahead():
+    given, due = (ColumnShape(name, "date") for name in ("given_on", "due_on"))
+    table, now = TableShape("doses", (given, due)), "2026-03-02T09:00:00"
+    assert domain_of(table, given, now) == {"date": ["2026-02-10", "2026-03-01"]}
+    assert domain_of(table, due, now) == {"date": ["2026-03-23", "2026-04-11"]}
 
 
 def test_traps_have_the_tools_that_make_sense():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,7 @@ def test_the_tools_load_and_the_families_are_yaml(name: str, tmp_path: Path):
     assert tasks.get("read_before", {}).keys() == updates
     families = tasks["families"]
     assert [family["id"] for family in families] == [draft.id for draft in made.drafts]
+    assert not re.findall(r'"say": \[(?:"[^"]*", )*"[a-z][^"]*|, i see', json.dumps(families))
     assert max(map(len, made.files["tasks.yaml"].splitlines())) < 2000
 
 
@@ -91,3 +94,4 @@ def test_a_reason_does_not_name_a_file_that_is_gone():
     place = "/tmp/synth-new-x1/shop/tasks.yaml:1077: family consent_price: "
     assert _brief(f"{place}it fails") == "it fails"
     assert _brief(f"universe 1: {place}it fails") == "universe 1: it fails"
+    assert _brief("gold " * 100).endswith("gold ...")
