@@ -178,6 +178,8 @@ synth/core/renaming/opening.py synth.core.renaming.translator:RenamingLayer
 synth/core/renaming/opening.py synth.core.renaming.translator:translator_of
 # few rollouts are unscored
 synth/core/cli/end_report.py synth.core.dataset.reader:Dataset
+# few users are asked anything
+synth/core/users/scripted/user.py synth.core.users.scripted.reading:Reading
 # few users have tools
 synth/core/users/scripted/user.py synth.core.users.scripted.instructions:UserTools
 # a run has no listener

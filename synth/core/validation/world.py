@@ -80,12 +80,10 @@ def check_world(
     workers: int = 1,
     cache: ReportCache | None = None,
     begun: Callable[[int, int], None] | None = None,
-    *,
-    seeds: bool = True,
 ) -> WorldReport:
     """Prove each family on some tasks of each of its cases; ``done`` is called with each family's
     report, in their order, and ``begun`` before them with the number of families and of those that
-    no cache knows. Without ``seeds`` its seed.py was checked before.
+    no cache knows.
 
     Only reports without a finding are cached. Raises :class:`~synth.errors.TaskError` or
     :class:`~envs.errors.WorldError` if the world cannot be read at all, and
@@ -107,7 +105,7 @@ def check_world(
             begun(len(names), len({name for name, _ in fresh}))
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
-        out.seed = _seed_problem(folder, options, cache, seeds=seeds)
+        out.seed = _seed_problem(folder, options, cache)
         with executor(checker, folder, options, min(workers, len(fresh))) as execute:
             for (_, universe), report in _proofs(execute, jobs, known, cache):
                 if universe == 0:
@@ -141,11 +139,9 @@ def _known(cache: ReportCache | None, jobs: Sequence[Job]) -> dict[Job, Known]:
     return found
 
 
-def _seed_problem(
-    folder: Path, options: Options, cache: ReportCache | None, *, seeds: bool
-) -> str | None:
+def _seed_problem(folder: Path, options: Options, cache: ReportCache | None) -> str | None:
     """The fault of the world's seed.py; None if it has none, or had none when it was checked."""
-    if not seeds or options.universes < 2 or (cache and cache.read(SEED) is True):
+    if options.universes < 2 or (cache is not None and cache.read(SEED) is True):
         return None
     problem = check_seed(folder, options.engine, options.place)
     if cache is not None and problem is None:

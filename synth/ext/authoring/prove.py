@@ -103,7 +103,7 @@ def _check(
         state = "ok  " if report.ok else "out "
         progress(f"{state} {report.family} (family {len(reports)} of {total})")
 
-    check_world(folder, options, done, workers, seeds=False)
+    check_world(folder, options, done, workers)
     return reports
 
 

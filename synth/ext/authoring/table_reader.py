@@ -296,11 +296,8 @@ class TableReader:
             computed = condition(str(raw["computed"]["sqltext"]), self.dialect, self.names)
         before = {one.lower() for one in self.names[: self.names.index(name)]}
         if declared is None or name.lower() in before or ("computed" in raw and computed is None):
-            why = COMPUTED
-            if declared is None:
-                why = f"values of type {self._shown(kind, name)}"
-            elif name.lower() in before:
-                why = "SQLite has one name for it and another"
+            twice = "SQLite has one name for it and another" if name.lower() in before else COMPUTED
+            why = f"values of type {self._shown(kind, name)}" if declared is None else twice
             self.ledger.leave_out("column", f"{self.name}.{name}", why)
             return None
         if why := _altered(kind, own):
@@ -313,9 +310,7 @@ class TableReader:
             self.ledger.found("action")
             place = f"{self.name}.{name}: ON UPDATE CURRENT_TIMESTAMP"
             self.ledger.leave_out("action", place, "a tool's change leaves the column as it is")
-        digits = ""
-        if declared == "NUMERIC" and isinstance(kind, sql.Numeric) and kind.scale:
-            digits = f"({kind.precision}, {kind.scale})"
+        scale = getattr(kind, "scale", 0) if declared == "NUMERIC" else 0
         return LiveColumn(
             name=name,
             type=declared,
@@ -326,7 +321,7 @@ class TableReader:
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
             maintained="set" if maintained else "",
-            digits=digits,
+            digits=f"({getattr(kind, 'precision', None)}, {scale})" if scale else "",
         )
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:

@@ -4,11 +4,11 @@ In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and
 that an earlier step saved; a value that is nothing but one name keeps its native type.
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
 ``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{price.fixed}`` one
-that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in
-which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is meant,
-and ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved names
-when the solution is played. Whatever a slot's value looks like (``$pid``, ``{x}``), it is never
-read as notation again.
+that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30. ``{{`` and
+``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
+both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
+filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
+value looks like (``$pid``, ``{x}``), it is never read as notation again.
 
 In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes
 an SQL literal: ``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled

@@ -49,7 +49,6 @@ from synth.core.users.scripted.hearing import (
     wants_other,
 )
 from synth.core.users.scripted.proposal import Turn, contradicted
-from synth.core.users.scripted.reading import Reading
 from synth.core.users.scripted.talk import Talk
 from synth.model import Model
 from synth.plugins import NoOptions, extension, resolve
@@ -57,6 +56,7 @@ from synth.user import Consent, User, UserConversation, UserRole, UserTurn
 
 if TYPE_CHECKING:
     from synth.core.users.scripted.instructions import UserTools
+    from synth.core.users.scripted.reading import Reading
 
 NOTHING_TO_ADD = (
     "That is all I know.",
@@ -198,7 +198,8 @@ class ScriptedConversation(UserConversation):
     def _answer(self, text: str) -> UserTurn:
         found = sentences(text)
         consents = self._talk.open_consents(text) or (None,)
-        readings = [Reading(self._talk, text, found, consent) for consent in consents]
+        reading: type[Reading] = resolve("synth.core.users.scripted.reading:Reading")
+        readings = [reading(self._talk, text, found, consent) for consent in consents]
         if not any(reading.asking for reading in readings):
             return self._go_on(text)
         reading, agreed = _weigh(readings)

@@ -288,6 +288,7 @@ def _greatest(rows: Children) -> Draft | None:
         fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
     named = shown[0].kind == "text"  # a number beside another says which is which only by its place
     of = f"Of {{number}} {noun.plural_words}, " if named else ""
+    it = f"{'' if named else f'{shown[1]} '}{{{answer}}}"
     return family(
         "greatest_child",
         rows.named(noun.one, by.parameter),
@@ -305,8 +306,8 @@ def _greatest(rows: Children) -> Draft | None:
             ),
             *ended(
                 {one: f"${one}" for one in wanted},
-                f"{of}the {first} is {{{answer}}}{fact}.",
-                f"{{{answer}}} is the {first}{fact}.",
+                f"{of}the {first} is {it}{fact}.",
+                f"{it} is the {first}{fact}.",
             ),
         ],
         answer={one: field_of(of) for one, of in wanted.items()}
