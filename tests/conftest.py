@@ -14,6 +14,8 @@ import pytest
 import sqlalchemy
 
 from envs.connection import connect_args, parse_url
+from envs.sandboxes.base import Template
+from envs.world.world import World
 from synth.core.foundation.collector import THRESHOLDS
 from tests.e2e import chromium
 from tests.servers import server
@@ -79,3 +81,10 @@ def browser() -> Iterator[Any]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def template(world: World) -> Iterator[Template]:
+    """A template of the module's ``world``."""
+    with world.template() as made:
+        yield made

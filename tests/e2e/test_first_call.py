@@ -21,6 +21,8 @@ from synth.model import Completion
 from tests.e2e.expert_endpoint import endpoint
 from tests.faulty_endpoint import Fault
 
+Captured = pytest.CaptureFixture[str]
+
 JOB = ("run", "env=library", "tasks.count=6", "users=none", "tasks.kind=families", "runtime=inline")
 FAMILIES = "tasks.families=[lend_book]"
 
@@ -120,7 +122,7 @@ REFUSED: dict[str, tuple[int, Any, str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_no_retry_heals_ends_before_anything_is_paid_for(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, capsys: Captured
 ):
     status, body, advice = REFUSED[name]
     with served(Faulty(status, body)) as endpoint:
@@ -135,7 +137,7 @@ def test_what_no_retry_heals_ends_before_anything_is_paid_for(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_base_url_without_its_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_base_url_without_its_version(tmp_path: Path, capsys: Captured):
     with served(Faulty()) as endpoint:
         bare = endpoint.url.removesuffix("/v1")
         words = job(endpoint, tmp_path / "out")
@@ -143,9 +145,7 @@ def test_a_base_url_without_its_version(tmp_path: Path, capsys: pytest.CaptureFi
     assert f"try model.base_url={endpoint.url}" in capsys.readouterr().err
 
 
-def test_the_first_call_is_short_has_the_tools_and_is_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_the_first_call_is_short_has_the_tools_and_is_counted(tmp_path: Path, capsys: Captured):
     with served(Faulty()) as endpoint:
         assert main([*job(endpoint, tmp_path / "out"), "--json"]) == 0
     first, second = endpoint.asked[:2]
@@ -160,7 +160,7 @@ def test_the_first_call_is_short_has_the_tools_and_is_counted(
     assert report["rows"] == 6
 
 
-def test_preflight_false_skips_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_preflight_false_skips_it(tmp_path: Path, capsys: Captured):
     with served(Faulty()) as endpoint:
         assert main(job(endpoint, tmp_path / "out", "preflight=false")) == 0
     assert len(endpoint.asked) == 6
@@ -192,16 +192,14 @@ def test_what_may_pass_is_a_warning_and_what_is_never_a_completion_is_refused(
     assert len(endpoint.asked) == asked
 
 
-def test_nobody_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_nobody_listens(tmp_path: Path, capsys: Captured):
     endpoint = Faulty(url="http://127.0.0.1:9/v1")
     assert main(job(endpoint, tmp_path / "out", "model.max_retries=0")) == 2
     assert "is the endpoint running" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_an_endpoint_that_hangs_is_given_up_within_its_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_an_endpoint_that_hangs_is_given_up_within_its_time(tmp_path: Path, capsys: Captured):
     with served(Faulty(503, {}, hangs_s=2)) as endpoint:
         limits = ("model.timeout_s=0.3", "model.max_retries=0", "runtime.max_attempts=1")
         assert main(job(endpoint, tmp_path / "out", *limits)) == 3
@@ -212,9 +210,7 @@ def test_an_endpoint_that_hangs_is_given_up_within_its_time(
     assert "--failed" in shown.out
 
 
-def test_refused_in_the_middle_then_mended_and_resumed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_refused_in_the_middle_then_mended_and_resumed(tmp_path: Path, capsys: Captured):
     with served(Faulty(401, {"error": {"message": "The key was revoked"}}, first=3)) as endpoint:
         out = tmp_path / "out"
         assert main(job(endpoint, out, "runtime.concurrency=1")) == 3

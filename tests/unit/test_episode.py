@@ -8,7 +8,7 @@ import json
 import pickle
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,12 +39,6 @@ from tests.unit import talking_world
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return load_world(talking_world.make(tmp_path_factory.mktemp("episode") / "world"))
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template() as template:
-        yield template
 
 
 @pytest.fixture(scope="module")

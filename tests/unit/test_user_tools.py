@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -67,12 +67,6 @@ ON = ToolCall.of("set_data_roaming", {"on": True})
 @pytest.fixture(scope="module")
 def world() -> World:
     return load_world(LISTS / "phone")
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template() as template:
-        yield template
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ _OF_ROWS = re.compile(
 )
 _SET = re.compile(rf"(?:^|,)\s*{_NAME}\s*=")
 _READ = re.compile(r"\bNEW\.[`\"]?(\w+)", re.IGNORECASE)
-"""What a trigger sets: columns of its new row, columns of other rows; what it looks at."""
+"""The columns that a trigger sets, in its new row and in other rows, and those that it reads."""
 
 
 def trigger_columns(engine: Engine) -> dict[tuple[str, str], Literal["set", "read"]]:

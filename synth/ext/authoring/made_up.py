@@ -118,7 +118,7 @@ class MadeUp:
 
 
 def _tree(value: Value) -> Any:
-    """What a text of JSON holds; any other value as it is."""
+    """The content of a JSON text; any other value as it is."""
     try:
         return json.loads(value) if isinstance(value, str) and value[:1] in {"{", "["} else value
     except ValueError:

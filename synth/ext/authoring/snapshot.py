@@ -22,7 +22,7 @@ ForeignKey = tuple[tuple[str, ...], str, tuple[str, ...]]
 @dataclass(frozen=True, slots=True)
 class LiveColumn:
     """A column of a live database in the terms of SQLite. ``default`` and ``computed`` are SQL;
-    ``length`` is the most characters of a text, ``digits`` those of a number, such as ``(8, 2)``;
+    ``length`` is the most characters of a text, ``digits`` of a number, such as ``(8, 2)``;
     ``maintained`` tells that the database sets it, or others by it (``read``).
     """
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Inspector, TableClause, column, func, select, table, text
 from sqlalchemy import types as sql
@@ -306,11 +306,6 @@ class TableReader:
             self.ledger.use("column")
         self.types[name] = own
         comment = raw.get("comment") or self.written.get(name)
-        if maintained := " ON UPDATE " in str(raw.get("default")):
-            self.ledger.found("action")
-            place = f"{self.name}.{name}: ON UPDATE CURRENT_TIMESTAMP"
-            self.ledger.leave_out("action", place, "a tool's change leaves the column as it is")
-        scale = getattr(kind, "scale", 0) if declared == "NUMERIC" else 0
         return LiveColumn(
             name=name,
             type=declared,
@@ -320,9 +315,17 @@ class TableReader:
             default=self._default(raw) if computed is None else None,
             computed=computed,
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
-            maintained="set" if maintained else "",
-            digits=f"({getattr(kind, 'precision', None)}, {scale})" if scale else "",
+            maintained=self._maintained(name, str(raw.get("default"))),
+            digits=_digits(kind) if declared == "NUMERIC" else "",
         )
+
+    def _maintained(self, name: str, default: str) -> Literal["", "set"]:
+        if " ON UPDATE " not in default:
+            return ""
+        self.ledger.found("action")
+        place = f"{self.name}.{name}: ON UPDATE CURRENT_TIMESTAMP"
+        self.ledger.leave_out("action", place, "a tool's change leaves the column as it is")
+        return "set"
 
     def _read_as(self, name: str, kind: sql.TypeEngine[Any]) -> tuple[str | None, Stored]:
         """The type in SQLite, None for a column that is left out, and how its values are read."""
@@ -402,6 +405,13 @@ class TableReader:
         else:
             self.ledger.use("default")
         return held
+
+
+def _digits(kind: sql.TypeEngine[Any]) -> str:
+    """The precision and scale of a decimal, such as ``(8, 2)``; empty without a scale."""
+    if isinstance(kind, sql.Numeric) and kind.scale:
+        return f"({kind.precision}, {kind.scale})"
+    return ""
 
 
 def _altered(kind: sql.TypeEngine[Any], own: Stored) -> str:

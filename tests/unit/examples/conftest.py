@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from envs.sandboxes.base import Template
 from envs.world.loader import World, load_world
 
 
@@ -15,9 +13,3 @@ from envs.world.loader import World, load_world
 def world(request: pytest.FixtureRequest) -> World:
     folder: Path = request.module.FOLDER
     return load_world(folder)
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template("sqlite") as made:
-        yield made

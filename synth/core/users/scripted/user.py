@@ -198,8 +198,8 @@ class ScriptedConversation(UserConversation):
     def _answer(self, text: str) -> UserTurn:
         found = sentences(text)
         consents = self._talk.open_consents(text) or (None,)
-        reading: type[Reading] = resolve("synth.core.users.scripted.reading:Reading")
-        readings = [reading(self._talk, text, found, consent) for consent in consents]
+        read: type[Reading] = resolve("synth.core.users.scripted.reading:Reading")
+        readings = [read(self._talk, text, found, consent) for consent in consents]
         if not any(reading.asking for reading in readings):
             return self._go_on(text)
         reading, agreed = _weigh(readings)

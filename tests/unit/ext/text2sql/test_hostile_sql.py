@@ -50,12 +50,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
 def task(world: World) -> Task:
     with synth.open(world.path, family="guests") as episode:
         return episode.task

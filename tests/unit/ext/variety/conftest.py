@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 @pytest.fixture(scope="module")
 def world() -> World:
     return load_world(EXAMPLES / "library")
-
-
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template("sqlite", 0) as template:
-        yield template
 
 
 @pytest.fixture(scope="module")

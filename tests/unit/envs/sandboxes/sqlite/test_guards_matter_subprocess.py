@@ -162,12 +162,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     close_pools()
 
 
-@pytest.fixture(scope="module")
-def template(world: World) -> Iterator[Template]:
-    with world.template() as made:
-        yield made
-
-
 def succeeds(
     attack: Attack, world: World, template: Template, timeout_ms: int, without: str
 ) -> bool:
