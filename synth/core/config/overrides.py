@@ -177,8 +177,8 @@ def _parse(line: str) -> Override:
             raise _Refused(f"{shown}: an override is key=value{near}") from error
         reason = "" if shown != line else f" ({' '.join(str(error).split())})"
         raise _Refused(
-            f"{shown}: cannot be read{reason}; brackets are closed, and a value with special"
-            f" characters is quoted twice, as in '{key}=\"...\"'"
+            f"{shown}: cannot be read{reason}; close brackets and quotes, and quote a value"
+            f" with special characters twice, as in '{key}=\"...\"'"
         ) from error
 
 

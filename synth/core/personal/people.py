@@ -309,8 +309,8 @@ def _read(world: World, template: Template) -> People | None:
         people = People(columns)
         personal = {(one.table, one.column) for one in columns}
         cells = {(table.name, one.name): one for table in tables.values() for one in table.columns}
-        led = {place for place, one in cells.items() if one.references in personal}  # to others
-        grouped = by_table([one for one in columns if (one.table, one.column) not in led])
+        others = {place for place, one in cells.items() if one.references in personal}
+        grouped = by_table([one for one in columns if (one.table, one.column) not in others])
         owners = {name: _owner(tables, name, grouped) for name in grouped}
         for name in sorted(grouped, key=lambda one: bool(owners[one])):
             _index(people, tables, tables[name], grouped[name], owners[name], queries)

@@ -191,8 +191,8 @@ async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
     """Prove a composed task: all gates of all parts are passed, and no row is changed for two of
-    them. A change before which something was changed is proved alone, and takes the same branches
-    in the whole, which proves any other part.
+    them. A part that writes after another part did is proved alone, and takes the same branches in
+    the whole. The whole proves every other part.
     """
     try:
         return await _play_parts(task, world, template, limits)
@@ -212,8 +212,9 @@ async def _play_parts(
     parts, changed = list[Task](), False
     for part in task.parts:
         called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
-        again, changed = changed & (not called <= readers), changed | (not called <= readers)
-        alone = again or part.role.then or part.rules.alternatives or _completing(part)
+        writes = not called <= readers
+        alone = changed & writes or part.role.then or part.rules.alternatives or _completing(part)
+        changed |= writes
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
         parts.append(proved)
     joined_gold = resolve("synth.core.tasks.parts:joined_gold")

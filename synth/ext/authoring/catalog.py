@@ -88,7 +88,7 @@ _READ = re.compile(r"\bNEW\.[`\"]?(\w+)", re.IGNORECASE)
 
 
 def trigger_columns(engine: Engine) -> dict[tuple[str, str], Literal["set", "read"]]:
-    """The tables and columns, in small letters, that triggers set, and that they set them by."""
+    """The tables and columns, in small letters, that triggers set, and those that they read."""
     dialect = engine.dialect.name
     query = _TRIGGERS.get("mysql" if dialect == "mariadb" else dialect)
     if query is None:

@@ -49,17 +49,15 @@ class ToolExecutions:
         return out
 
     def warnings(self, rows: int, successes: int, stop_reasons: Mapping[str, int]) -> Iterator[str]:
-        """Warn of what ails most rollouts and a setting of the server mends."""
+        """Warnings about faults of most rollouts that a setting of the server fixes."""
         calls, cut = self.total(), stop_reasons.get(StopReason.TRUNCATED, 0)
-        unread, ill = calls.errors[ErrorCategory.MALFORMED_CALL], ""
+        unread = calls.errors[ErrorCategory.MALFORMED_CALL]
         if 2 * cut > rows:
             yield f"{cut:,} of {rows:,} rollouts ended in an answer that was cut off: {_LONGER}"
         elif 2 * unread > calls.count:
-            ill = f"{unread:,} of {calls.count:,} calls could not be read"
+            yield f"{unread:,} of {calls.count:,} calls could not be read: {_PARSER}"
         elif rows and not (successes or calls.count):
-            ill = "no rollout called a tool"
-        if ill:
-            yield f"{ill}: {_PARSER}"
+            yield f"no rollout called a tool: {_PARSER}"
 
     def to_json(self) -> dict[str, object]:
         """Return the metrics by tool, in the order of their names; see

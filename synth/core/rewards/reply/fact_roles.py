@@ -136,8 +136,8 @@ class SeenObjects:
 
     A statement is about one that holds all of its values but one. It is false if the object has
     others in the field of the last one, and no object holds them all. Only the last may be an
-    amount, or a code or name that nothing ``given`` has. An amount without other values is of the
-    work.
+    amount, or a code or name that nothing ``given`` has. An amount that stands
+    alone must be one of the calls that wrote.
     """
 
     calls: Sequence[CallRecord]

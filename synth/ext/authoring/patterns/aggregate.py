@@ -145,7 +145,7 @@ def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) ->
 
 
 def _shown(rows: Children) -> tuple[ColumnShape, str] | None:
-    """The column by which a reply names a row of the parent, and its words."""
+    """The column by which a reply tells the rows of one parent apart, and its words."""
     table = rows.table
     names = table.handle or [one for one in table.key if one not in rows.link.columns]
     if len(names) != 1:
