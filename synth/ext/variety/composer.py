@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any, cast
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
-from synth.core.foundation.near_duplicates import NearDuplicates, shingles, words
+from synth.core.foundation.near_duplicates import NearDuplicates, number_of, shingles, words
 from synth.core.tasks.grounding import turns
 from synth.core.tasks.yaml.words import TODAY
-from synth.core.types.steps import BranchStep, CallStep, ReplyStep, every_step
+from synth.core.types.steps import BranchStep, CallStep, ReplyStep, Step, every_step
 from synth.ext.variety.composition import compose, setting, shared_form
 from synth.ext.variety.wording.grammar import grammar
 from synth.source import TaskPool
@@ -54,11 +54,46 @@ FOLLOWS_ON = 0.5
 KNOWN = 10_000
 """The most tasks whose facts are kept."""
 
+BEGINNING = 4
+"""Words at the beginning of a reply."""
+
 RECENT = 256
 """The most tasks that are kept."""
 
 Places = tuple[tuple[str, int], ...]
 """The requests of a composed task: their families, and their places among the tasks of these."""
+
+
+Opening = tuple[int, frozenset[int]]
+"""The number of a text and its shingles."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """The replies in which a task may end.
+
+    ``ends``: the template of the last one with each thing that the task is about; two tasks that
+    share one of these may end in the same words. ``beginnings``: the first words of each of them.
+    """
+
+    ends: frozenset[str]
+    beginnings: frozenset[str]
+
+    @classmethod
+    def of(cls, task: Task) -> LastWords:
+        last = task.parts[-1] if task.parts else task
+        said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
+        text = _without_names(canonical(said))
+        about = {canonical(last.key), *_named(last)} if "$" in text else {""}
+        replies = _last_replies(last.gold)
+        return cls(
+            frozenset(digest(text, thing) for thing in about), frozenset(map(_beginning, replies))
+        )
+
+
+def opening_of(found: Sequence[str]) -> Opening:
+    """The opening with these words."""
+    return number_of(found), shingles(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +112,8 @@ class _PartFacts:
     only_asks: bool
     depends: bool
     is_note: bool
-    shingles: frozenset[int]
+    opening: Opening
+    last_words: LastWords
 
     def contradicts(self, earlier: Sequence[_PartFacts]) -> bool:
         """True if an earlier request about the same thing gave another value for a parameter: it
@@ -114,7 +150,7 @@ class Composer:
     own: Callable[[Sequence[str]], bool] = lambda _: True
     later: Mapping[str, float] | None = None
     settled: Mapping[int, Places] = field(default_factory=dict[int, Places])
-    closed: Callable[[Task], bool] = lambda _: False
+    closed: Callable[[LastWords], bool] = lambda _: False
     made: Counter[object] = field(default_factory=Counter[object])
     asked: NearDuplicates = field(default_factory=NearDuplicates)
 
@@ -124,7 +160,7 @@ class Composer:
         return lru_cache(RECENT)(partial(self.pool.task, seed=self.seed))
 
     @cached_property
-    def _facts(self) -> Callable[[str, int], _PartFacts]:
+    def facts(self) -> Callable[[str, int], _PartFacts]:
         """The facts of a task; they are kept, as draws of partners come back to it."""
         writers = frozenset(tool.name for tool in self.pool.world.tools if not tool.read_only)
         return lru_cache(KNOWN)(lambda *place: facts_of(self._task(*place), writers))
@@ -136,7 +172,7 @@ class Composer:
         for family, capacity in self.capacities.items():
             fruitless = 0
             for index in range(min(capacity, SAMPLE)):
-                key = setting(self._task(family, index))
+                key = self.facts(family, index).setting
                 places = found.setdefault(key, {}).setdefault(family, [])
                 places.append(index)
                 fruitless = 0 if len(places) <= ENOUGH and key else fruitless + 1
@@ -148,7 +184,7 @@ class Composer:
     def changed(self, **changes: Any) -> Composer:
         """The composer with other values of some fields, and the same partners."""
         made = replace(self, **changes)
-        vars(made).update(_partners=self._partners, _task=self._task, _facts=self._facts)
+        vars(made).update(_partners=self._partners, _task=self._task, facts=self.facts)
         return made
 
     @cached_property
@@ -216,8 +252,8 @@ class Composer:
         others = (
             other
             for closed in (False, True)
-            for places, other in self._candidates(index, size)
-            if places != first and self.closed(other) == closed
+            for places, other in self._candidates(index, size, closed=closed)
+            if places != first
         )
         return next(islice(others, attempt - 1, None), None)
 
@@ -229,16 +265,22 @@ class Composer:
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            for places, task in islice(self._candidates(index, size), LOOKED_AT):
+            candidates = self._candidates(index, size, closed=False)
+            for places, task in islice(candidates, LOOKED_AT):
                 if takes(task):
                     settled[index] = places
                     for place in places[1:]:
                         self.made.update([place, place[0]])
-                        self.asked.add(self._facts(*place).shingles)
+                        self.asked.add(self.facts(*place).opening[1])
                     break
         return self.changed(settled=settled, made=Counter[object](), asked=NearDuplicates())
 
-    def _candidates(self, index: int, size: int) -> Iterator[tuple[Places, Task]]:
+    def _candidates(
+        self, index: int, size: int, *, closed: bool | None = None
+    ) -> Iterator[tuple[Places, Task]]:
+        """Requests that can stand together, and their composed task. ``closed``: only those whose
+        last words are closed, or open (None: both).
+        """
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
             first = self._first(place)
@@ -250,8 +292,10 @@ class Composer:
                 others.sort(key=lambda name: self._rank(seed, name))
                 later = islice(self._later(first, partners, others, seed), size - 1)
                 places = [first, *later]
-                acts = [self._facts(*one).acts for one in places]
-                if len(places) < size or not self.own(self.tools_of(acts)):
+                facts = [self.facts(*one) for one in places]
+                if len(places) < size or not self.own(self.tools_of([one.acts for one in facts])):
+                    continue
+                if closed is not None and self.closed(facts[-1].last_words) != closed:
                     continue
                 parts = [self._task(*one) for one in places]
                 if shared_form(parts)[0] and self.wanted(task := compose(parts, self.seed)):
@@ -268,7 +312,7 @@ class Composer:
         but for a change to what was only asked about, and none asks for what one has shown. Who
         writes notes goes on to, where there are any.
         """
-        parts = [self._facts(*first)]
+        parts = [self.facts(*first)]
         made, sides = set(parts[0].calls), {False: set[str](), True: set[str]()}
         sides[parts[0].only_asks].update(parts[0].named)
         taken, asked = sides[False], sides[True]
@@ -278,7 +322,7 @@ class Composer:
                 chance = derive_seed(seed, name, draw)
                 follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
                 place = self._partner(name, known if follows else partners[name], chance)
-                part = self._facts(name, place)
+                part = self.facts(name, place)
                 barred = taken if follows else taken | asked
                 shown = part.only_asks and set[str]() < part.calls <= made
                 if shown or not barred.isdisjoint(part.named):
@@ -295,7 +339,7 @@ class Composer:
 
     def _changing(self, family: str, places: Sequence[int], asked: Collection[str]) -> list[int]:
         """The places of tasks that ask for a change and can follow a question about a name."""
-        facts = ((at, self._facts(family, at)) for at in places if asked)
+        facts = ((at, self.facts(family, at)) for at in places if asked)
         able = ((at, one) for at, one in facts if not (one.only_asks or one.depends))
         return [at for at, one in able if not one.named.isdisjoint(asked)]
 
@@ -304,8 +348,8 @@ class Composer:
         on average, in other words than those before.
         """
         often = self.made[family, place] * self.capacities[family] > self.made[family]
-        one = self._facts(family, place)
-        return not often and one.is_note == notes and self.asked.find(one.shingles) is None
+        one = self.facts(family, place)
+        return not often and one.is_note == notes and self.asked.find(one.opening[1]) is None
 
     @staticmethod
     def acts_of(task: Task) -> Sequence[tuple[str, str]]:
@@ -320,24 +364,13 @@ class Composer:
         acts = ((act, saved.search(act[1]) and at) for at, part in enumerate(parts) for act in part)
         return [act[0] for act, _ in dict.fromkeys(acts)]
 
-    @staticmethod
-    def ends_of(task: Task) -> set[str]:
-        """The template of a task's last words with each thing that it is about: two tasks that
-        share one of these may end in the same words.
-        """
-        last = task.parts[-1] if task.parts else task
-        said = [step.text for step in every_step(last.gold) if isinstance(step, ReplyStep)][-1:]
-        text = _without_names(canonical(said))
-        about = {canonical(last.key), *_named(last)} if "$" in text else {""}
-        return {digest(text, thing) for thing in about}
-
     def can_begin(self, family: str, place: int, size: int) -> bool:
         """True if tasks of enough other families can follow the task."""
         return len(self._others(family, place)[1]) >= size - 1
 
     def _others(self, family: str, place: int) -> tuple[Mapping[str, Sequence[int]], list[str]]:
         """The places of tasks in the setting of a first one, and the other families of them."""
-        partners = self._partners.get(self._facts(family, place).setting, {})
+        partners = self._partners.get(self.facts(family, place).setting, {})
         return partners, [name for name in partners if name != family]
 
     def _rank(self, seed: int, family: str) -> float:
@@ -355,7 +388,7 @@ class Composer:
         if family not in self._everywhere or len(places) < ENOUGH:
             return known
         place = draw % self.capacities[family]
-        own, other = (self._facts(family, at) for at in (known, place))
+        own, other = (self.facts(family, at) for at in (known, place))
         return place if own.setting == other.setting else known
 
 
@@ -384,7 +417,8 @@ def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
         depends=bool(task.role.every_topic)
         or any(isinstance(step, BranchStep) for step in task.gold),
         is_note=grammar().is_note(task.prompt),
-        shingles=shingles(words(task.prompt)),
+        opening=opening_of(words(task.prompt)),
+        last_words=LastWords.of(task),
     )
 
 
@@ -395,3 +429,23 @@ def _named(task: Task) -> set[str]:
     values, texts = {str(value) for value in task.slots.values()}, str(task.role)
     said = {value for value in values if value in texts and value not in task.system}
     return {value for value in said if value != value.lower()}
+
+
+def _last_replies(steps: Sequence[Step]) -> Iterator[object]:
+    """The texts of the replies in which steps may end, one of each branch."""
+    for step in reversed(steps):
+        branches = (step.steps, step.otherwise) if isinstance(step, BranchStep) else ()
+        found = [step.text] if isinstance(step, ReplyStep) else []
+        found += [text for branch in branches for text in _last_replies(branch)]
+        if found:
+            yield from found
+            return
+
+
+def _beginning(text: object) -> str:
+    """The first words of a reply, in which saved values have no names."""
+    parts: Sequence[object] = [text]
+    if isinstance(text, Mapping):
+        parts = cast("Mapping[str, Sequence[object]]", text).get("$text", parts)
+    said = "".join(part if isinstance(part, str) else "$" for part in parts)
+    return " ".join(said.split()[:BEGINNING])

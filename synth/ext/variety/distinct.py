@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import accumulate
-from typing import cast
 
 from synth.core.foundation.hashing import derive_seed
-from synth.core.foundation.near_duplicates import NearDuplicates, masked, number_of, shingles, words
+from synth.core.foundation.near_duplicates import NearDuplicates, masked, words
 from synth.core.types.difficulty import difficulty
-from synth.core.types.steps import BranchStep, ReplyStep, Step
-from synth.ext.variety.composer import Composer
+from synth.ext.variety.composer import Composer, LastWords, Opening, opening_of
 from synth.ext.variety.pass_rates import PassRates
 from synth.source import TaskPool
 from synth.task import Task
@@ -25,9 +23,6 @@ MOST_REFUSED = 200
 
 MOST_BEGUN = 0.015
 """The largest share of the tasks whose last replies have one beginning."""
-
-BEGINNING = 4
-"""Words at the beginning of a reply."""
 
 SPARE = 4
 """First requests that are chosen for each composed task: one that is not proved gets another."""
@@ -62,11 +57,9 @@ class Openings:
     _texts: set[int] = field(default_factory=set[int])
     _index: NearDuplicates = field(default_factory=NearDuplicates)
 
-    def take(self, found: Sequence[str], *, strict: bool = False) -> bool:
-        """Add the words of an opening if it may be in the plan; ``strict`` refuses every
-        near-duplicate.
-        """
-        text, parts = number_of(found), shingles(found)
+    def take(self, opening: Opening, *, strict: bool = False) -> bool:
+        """Add an opening if it may be in the plan; ``strict`` refuses every near-duplicate."""
+        text, parts = opening
         is_near = text in self._texts or self._index.find(parts) is not None
         if is_near and (strict or self._near + 1 > self.most * (self._chosen + 1)):
             return False
@@ -120,63 +113,50 @@ class Filters:
         ends = zip(self.splits, accumulate(self.splits.values()), strict=True)
         return self.split == next((name for name, end in ends if chance <= end), self.split)
 
-    def closed(self, task: Task) -> bool:
-        """True if another task may end in the task's words."""
-        return not self._ends.isdisjoint(Composer.ends_of(task))
+    def closed(self, last: LastWords) -> bool:
+        """True if another task may end in these words, or enough of them begin like these."""
+        most = max(MOST_BEGUN * self._begun.total(), 1)
+        full = any(self._begun[beginning] >= most for beginning in last.beginnings)
+        return full or not self._ends.isdisjoint(last.ends)
 
     def closes(self, task: Task) -> bool:
-        """Add a task in whose last words no other task ends and few begin, and whose first words
-        nearly repeat another one's, with slots masked, for few tasks only.
+        """Add a task whose last words are open, and whose first words nearly repeat another one's,
+        with slots masked, for few tasks only.
         """
-        most = max(MOST_BEGUN * self._begun.total(), 1)
-        begun = {*map(_beginning, _last_replies(task.gold))}
-        full = any(self._begun[beginning] >= most for beginning in begun)
-        if self.wordings is None or full or self.closed(task):
+        last = LastWords.of(task)
+        if self.wordings is None or self.closed(last):
             return False
-        if taken := self.wordings.take(masked(words(self.shown(task).prompt), task.slots)):
-            self._ends |= Composer.ends_of(task)
-            self._begun.update(begun)
+        asked = masked(words(self.shown(task).prompt), task.slots)
+        if taken := self.wordings.take(opening_of(asked)):
+            self._ends |= last.ends
+            self._begun.update(last.beginnings)
         return taken
 
-    def take(self, task: Task, *, begins: bool) -> bool:
-        """Add a task if it may be in the plan. One that ``begins`` a composed task may be out of
-        the ranges, and is a near-duplicate of none.
+    def begins(self, opening: Opening) -> bool:
+        """Add the opening of a composed task if it is a near-duplicate of none. Its task may be out
+        of the ranges, and gets words of its own.
         """
+        return self.openings is None or self._counted(self.openings.take(opening, strict=True))
+
+    def take(self, task: Task) -> bool:
+        """Add a task if it may be in the plan."""
         for key, range_ in self.ranges.items():
-            if not begins and not range_.hold(task):
+            if not range_.hold(task):
                 self.refused[key] += 1
                 return False
         tools = Composer.tools_of([Composer.acts_of(task)])  # a question has a query instead
-        if not begins and task.gate("sql") is None and not self.is_own("tools", tools):
+        if task.gate("sql") is None and not self.is_own("tools", tools):
             return False
         if self.openings is None:
             return True
-        asked = task if begins else self.shown(task)  # a composed task gets words of its own
-        taken = self.openings.take(words(asked.prompt), strict=begins)
-        if taken and not begins:
+        taken = self.openings.take(opening_of(words(self.shown(task).prompt)))
+        if taken:
             self.closes(task)
+        return self._counted(taken)
+
+    def _counted(self, taken: bool) -> bool:
         self.refused["max_near_duplicates"] += not taken
         return taken
-
-
-def _last_replies(steps: Sequence[Step]) -> Iterator[object]:
-    """The texts of the replies in which steps may end, one of each branch."""
-    for step in reversed(steps):
-        branches = (step.steps, step.otherwise) if isinstance(step, BranchStep) else ()
-        found = [step.text] if isinstance(step, ReplyStep) else []
-        found += [text for branch in branches for text in _last_replies(branch)]
-        if found:
-            yield from found
-            return
-
-
-def _beginning(text: object) -> str:
-    """The first words of a reply, in which saved values have no names."""
-    parts: Sequence[object] = [text]
-    if isinstance(text, Mapping):
-        parts = cast("Mapping[str, Sequence[object]]", text).get("$text", parts)
-    said = "".join(part if isinstance(part, str) else "$" for part in parts)
-    return " ".join(said.split()[:BEGINNING])
 
 
 @dataclass(slots=True)
@@ -218,9 +198,11 @@ class CandidateFamilies:
         start = self.looked_at.get(family, 0)
         for place in range(start, min(start + MOST_REFUSED, self.capacities[family])):
             self.looked_at[family] = place + 1
-            if composer is not None and not composer.can_begin(family, place, size):
-                continue
-            task = self.pool.task(family, place, self.seed)
-            if self.filters.take(task, begins=composer is not None):
+            if composer is None:
+                taken = self.filters.take(self.pool.task(family, place, self.seed))
+            else:
+                able = composer.can_begin(family, place, size)
+                taken = able and self.filters.begins(composer.facts(family, place).opening)
+            if taken:
                 return place
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from synth.core.rewards.reply.fact_roles import exchanged_roles, form
-from synth.core.rewards.reply.facts import Spoken, exchanged, not_closed
+from synth.core.rewards.reply.facts import Spoken, exchanged, not_closed, wrong_units
+from synth.core.rewards.reply.given import Material
 from synth.core.types.reply import Fact
 
 GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
@@ -92,3 +93,9 @@ def test_a_longer_due_list_is_not_extra_to_a_shorter_one():
     assert [*not_closed(said, due, results)] == []
     (found,) = not_closed(Spoken("Lost are A-1 and A-3."), due[1:], results)
     assert "A-3" in str(found)
+
+
+def test_hundredths_are_told_as_such_but_for_nothing():
+    for cents, said, wrong in ((0, "0.00", False), (1500, "1500", True), (1500, "15.00", False)):
+        facts = [Fact("left", (f"{cents / 100:.2f}", cents))]
+        assert any(wrong_units(Spoken(f"€{said} left"), (), Material(), facts)) == wrong

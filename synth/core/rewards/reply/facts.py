@@ -187,7 +187,7 @@ def unknown_currency(spoken: Spoken, given: Callable[[], Material]) -> Iterator[
     for value in spoken.values:
         if value.unit in MONEY.values():
             signs.setdefault(value.unit, value)
-    known = (given().currencies if signs else None) or {*list(signs)[:1]}
+    known = (given().currencies(signs.keys()) if signs else None) or {*list(signs)[:1]}
     for sign in sorted(signs.keys() - known):
         around = _around(spoken.text, signs[sign])
         yield ReplyFinding(MISPLACED, around, f"amounts are in {', '.join(sorted(known))}")
@@ -199,7 +199,9 @@ def _hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding
         forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}
         for value in spoken.values:
             told = {Decimal(one[0]) for one in value.readings if value.kind == "number"}
-            if value.unit in MONEY.values() and any({one, one / 100} <= forms for one in told):
+            if value.unit in MONEY.values() and any(
+                one and {one, one / 100} <= forms for one in told
+            ):
                 yield ReplyFinding(
                     MISPLACED, _around(spoken.text, value), f"{fact.name}: hundredths"
                 )

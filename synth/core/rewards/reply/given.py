@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
@@ -197,19 +198,24 @@ class Material:
         )
         return frozenset[Decimal]().union(*leaves_)
 
-    @cached_property
-    def currencies(self) -> frozenset[str]:
-        """The signs of the currencies of its amounts, and of those that it names."""
-        own = _currencies(self._written)
-        return own.union(*(one.currencies for one in self._paragraphs))
+    def currencies(self, wanted: AbstractSet[str]) -> AbstractSet[str]:
+        """The signs of the currencies that it names, or of enough to have the ``wanted`` ones."""
+        found = set[str]()
+        for one in self._paragraphs:
+            found |= one.currencies
+            if wanted <= found:
+                return found
+        return found | _currencies(self._written)
 
     def lacks(self, value: StatedValue) -> bool:
         """Tell whether a number is not there, nor its digits; short digits would stand alone."""
         numbers = [one[0] for one in value.readings if value.kind == "number" and len(one) == 1]
-        if max(map(Decimal, numbers), default=0) <= NEAR or any(map(self.holds_number, numbers)):
-            return False
         edge = r"\b" if len(value.text) < 3 else ""
-        return re.search(f"{edge}{re.escape(value.text)}{edge}", self.text) is None
+        return (
+            max(map(Decimal, numbers), default=0) > NEAR
+            and re.search(f"{edge}{re.escape(value.text)}{edge}", self.text) is None
+            and not any(map(self.holds_number, numbers))
+        )
 
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
         """The numbers under names with one of some stems."""
