@@ -24,7 +24,7 @@ from sqlalchemy import (
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
 from synth.ext.authoring.roles import with_roles
-from synth.ext.authoring.shape import ColumnShape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Kind, Role, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
 
 _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z])id$")
@@ -178,6 +178,8 @@ def _general(
     tool alert is an alert, ``message_ident`` refers to its ``ident``.
     """
     words, name = spelled(table.name).split("_"), spelled(column.name)
+    if f"_{noun_of(table.name).one}".endswith(f"_{_AROUND.sub('', name)}"):
+        return None  # the key is called after its own table
     for start in range(1, len(words)):
         target = nouns.get("_".join(words[start:]))
         if target is not None and target is not table:
@@ -275,7 +277,7 @@ def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
         out.setdefault(bare[table.name], table)
     for table in keyed:
         key = spelled(table.key[0])
-        if len(key) > 3 and key[:3] in spelled(table.name):
+        if len(key) > 3 and key[:3] in spelled(table.name) and _refers(table, key):
             out.setdefault(key, table)
     return out
 
@@ -310,8 +312,17 @@ def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: s
 def _says_no_amount(column: LiveColumn, name: str) -> bool:
     """True for a column that is no number of something by its name: ``queue``, not ``order``."""
     kind = "text" if column.type == "TEXT" else "integer"
-    shaped = with_roles(TableShape("", (ColumnShape(name, kind),)))
-    return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
+    return _role_of(name, kind) in {"code", "category", "text", "name", "identifier"}
+
+
+def _refers(table: LiveTable, key: str) -> bool:
+    """True for a key that others may refer to by its mere name: a number, no ``description``."""
+    text = next(one for one in table.columns if one.name == table.key[0]).type == "TEXT"
+    return not text or _role_of(key, "text") not in {"text", "name"}
+
+
+def _role_of(name: str, kind: Kind) -> Role:
+    return with_roles(TableShape("", (ColumnShape(name, kind),))).columns[0].role
 
 
 def _comparable(

@@ -214,6 +214,8 @@ def _column(
         nulls=total - given,
         declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
+        small=isinstance(raw["type"], sqlalchemy.SmallInteger),
+        default=str(raw.get("default") or "").strip("'"),
         scale=getattr(raw["type"], "scale", None),
         stamped=str(raw.get("default")).upper() in {"CURRENT_TIMESTAMP", "CURRENT_DATE"},
     )

@@ -317,6 +317,7 @@ class TableReader:
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
             maintained=self._maintained(name, str(raw.get("default"))),
             digits=_digits(kind) if declared == "NUMERIC" else "",
+            small=declared == "INTEGER" and isinstance(kind, TINYINT | sql.SmallInteger),
         )
 
     def _maintained(self, name: str, default: str) -> Literal["", "set"]:
