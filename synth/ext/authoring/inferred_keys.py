@@ -26,6 +26,7 @@ from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
 from synth.ext.authoring.roles import with_roles
 from synth.ext.authoring.shape import ColumnShape, Kind, Role, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
+from synth.ext.authoring.stored import Hexadecimal
 
 _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z])id$")
 """The parts of a column's name that say that it refers to something."""
@@ -121,7 +122,7 @@ def _all_held(
     """The key, if the columns are of its types and it holds all their values."""
     known = {one.name: one for one in target.columns}
     pairs = [(one, known[key]) for one, key in zip(columns, keys, strict=True)]
-    if any(a.type != b.type and not {a.type, b.type} <= {"INTEGER", "NUMERIC"} for a, b in pairs):
+    if not all(_types(table, a) & _types(target, b) for a, b in pairs):
         return None
     own, there = [_comparable(table, one) for one in columns], target.source.alias()
     held = exists().where(
@@ -134,6 +135,13 @@ def _all_held(
     )
     names = tuple(one.name for one in columns)
     return None if missing else InferredKey(table.name, names, target.name, (*keys,), values)
+
+
+def _types(table: LiveTable, column: LiveColumn) -> set[str]:
+    """The types that a column may be compared as: bytes are no text, though both are written so."""
+    if isinstance(table.source.c[column.name].type, Hexadecimal):
+        return {"bytes"}
+    return {"INTEGER", "NUMERIC"} if column.type in {"INTEGER", "NUMERIC"} else {column.type}
 
 
 def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[InferredKey]:

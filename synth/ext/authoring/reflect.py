@@ -20,6 +20,7 @@ from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
 from synth.ext.authoring.roles import FEW, Roles, secrets_of, with_roles
 from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
+from synth.ext.authoring.table_reader import is_small
 from synth.ext.authoring.toolset import names_shown
 
 SEEN = 400
@@ -214,7 +215,7 @@ def _column(
         nulls=total - given,
         declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
-        small=isinstance(raw["type"], sqlalchemy.SmallInteger),
+        small=is_small(raw["type"]),
         default=str(raw.get("default") or "").strip("'"),
         scale=getattr(raw["type"], "scale", None),
         stamped=str(raw.get("default")).upper() in {"CURRENT_TIMESTAMP", "CURRENT_DATE"},

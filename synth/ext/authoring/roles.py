@@ -46,7 +46,7 @@ _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
 _FIRST = re.compile(r"(?:^|_)(?:first|given|fore|f)_?name$")
 _LAST = re.compile(r"(?:^|_)(?:last|family|sur|l)_?name$")
-_NAMES = """name title full_name real_name display_name label code number reference sku isbn email
+_NAMES = """name title full_name real_name display_name label code number reference attribute sku isbn email
     username registration callsign""".split()  # noqa: SIM905
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
@@ -67,7 +67,7 @@ _KINDS = (
 )
 """Names of what sorts rows into a few kinds."""
 
-_PACK = "tags|settings|options|params|ids|arg(?:ument)?s|attr(?:ibute)?s|headers"
+_PACK = "tags|settings|pref(?:erence)?s|options|params|ids|arg(?:ument)?s|attr(?:ibute)?s|headers"
 """Names of several values in one, be it a text or the bits of a number."""
 
 COUNTED_OFF = re.compile(rf"(?:^|_)(?:{_KINDS}|status|state|level|code|count(?:er)?)$")
@@ -91,7 +91,7 @@ def _is_flag(column: ColumnShape) -> bool:
 def _is_switch(column: ColumnShape) -> bool:
     """True for a small number that is 0 or 1 by default, and for a text that is yes or no."""
     known = {"0", "1"} if column.small else _YES_NO - {"0", "1"}
-    return column.default.lower() in known
+    return column.default.lower() in known and not COUNTED_OFF.search(column.label)
 
 
 def _is_preset(column: ColumnShape) -> bool:
@@ -199,7 +199,7 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
-        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
+        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif)\w*_time$"
         r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
     ),
     _Rule(
@@ -229,7 +229,7 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$|(?:^"
         r"|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$|(?:^|_)(?:read|write|run"
-        r"|load|wait|idle|cpu|response|execution|processing|lead|travel|elapsed|\w*work)(?:ing)?_time"
+        r"|load|wait|idle|cpu|session|response|execution|processing|lead|travel|elapsed|\w*work)(?:ing)?_time"
         r"(?:_|$)",
     ),
     _Rule(
@@ -264,7 +264,7 @@ _RULES = (
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
         r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes|distance\w*|ms|kb"
-        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
+        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count(?:er)?)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -343,6 +343,7 @@ _RULES = (
         "category", "its name says a standard", ("text",), "", lambda one: is_standard(one.label)
     ),
     _Rule("identifier", ADDRESS, ("text",), "", lambda one: is_address(one.label)),
+    _Rule("category", "it has room for a code", ("text",), "", lambda one: one.small),
     _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
 )
 """The first rule that fits decides; a text that fits none is a name or free text."""

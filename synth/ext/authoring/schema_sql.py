@@ -61,8 +61,9 @@ def _comment(text: str | None) -> str:
 
 
 def _column(column: LiveColumn, key: str | None, checks: Sequence[str]) -> str:
-    small = column.small and column.name != key  # a key is an INTEGER, which SQLite numbers
-    words = [quoted(column.name), "SMALLINT" if small else column.type + column.digits]
+    words = [quoted(column.name), column.type + column.digits]
+    if column.small and column.name != key:  # a key is an INTEGER, which SQLite numbers
+        words[1] = f"VARCHAR({column.length})" if column.type == "TEXT" else "SMALLINT"
     if column.computed is not None:
         words.append(f"GENERATED ALWAYS AS ({column.computed}) STORED")
     if column.name == key:

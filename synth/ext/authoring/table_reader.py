@@ -317,7 +317,7 @@ class TableReader:
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
             maintained=self._maintained(name, str(raw.get("default"))),
             digits=_digits(kind) if declared == "NUMERIC" else "",
-            small=declared == "INTEGER" and isinstance(kind, TINYINT | sql.SmallInteger),
+            small=is_small(kind) and declared in {"INTEGER", "TEXT"},
         )
 
     def _maintained(self, name: str, default: str) -> Literal["", "set"]:
@@ -406,6 +406,12 @@ class TableReader:
         else:
             self.ledger.use("default")
         return held
+
+
+def is_small(kind: sql.TypeEngine[Any]) -> bool:
+    """True for numbers of a byte or two and for texts that are no longer than a code."""
+    short = isinstance(kind, sql.String) and not isinstance(kind, sql.Enum)
+    return isinstance(kind, TINYINT | sql.SmallInteger) or (short and 0 < (kind.length or 0) < 4)
 
 
 def _digits(kind: sql.TypeEngine[Any]) -> str:
