@@ -18,7 +18,7 @@ from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, is_sayable, noun_of, spelled
-from synth.ext.authoring.providers import is_address, is_standard
+from synth.ext.authoring.providers import is_address, is_standard, provider_of
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -200,7 +200,7 @@ _RULES = (
         r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
         r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif)\w*_time$"
-        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
+        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|log(?:in|out)|activity|visit)$",
     ),
     _Rule(
         "coordinate",
@@ -213,7 +213,7 @@ _RULES = (
         "its name says an order",
         _NUMBERS,
         r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
-        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?|priority"
+        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?|prio(?:rity)?"
         r"|map_index)$|^sort_|^level$",
     ),
     _Rule(
@@ -236,7 +236,7 @@ _RULES = (
         "code",
         "its name says a code",
         _NUMBERS,
-        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
+        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port|uid|gid|pid"
         r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id|fk)_(?!of_"
         r"|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
@@ -274,7 +274,7 @@ _RULES = (
         r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
         r"|(?:hour|minute|second|day)(?=$)"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
-        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|speed|rate|brightness"
+        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|ttl|speed|rate|brightness"
         r"|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
@@ -438,13 +438,19 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
-    if found is None and not is_sayable(column.words):
-        return replace(column, role="identifier", why="its name is not what a person says")
-    if found is None and any(one[1:] and column.name in one for one in table.distinct_sets):
-        return replace(column, role="identifier", why="it tells rows apart, with others")
-    if found is None:
-        return replace(column, role="text", why="a text")
-    return replace(column, role=found.role, why=found.why)
+    role, why = (found.role, found.why) if found else _text_role(table, column)
+    return replace(column, role=role, why=why)
+
+
+def _text_role(table: TableShape, column: ColumnShape) -> tuple[Role, str]:
+    """The role of a text that no rule tells, and why."""
+    if provider_of(table, column) is None and not is_sayable(column.words):
+        return "identifier", "its name is not what a person says"
+    if table.key == (column.name,):
+        return "name", "a key that is a text"
+    if any(one[1:] and column.name in one for one in table.distinct_sets):
+        return "identifier", "it tells rows apart, with others"
+    return "text", "a text"
 
 
 def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
@@ -513,7 +519,8 @@ def _handle(table: TableShape) -> tuple[str, ...]:
         return tuple(names)
     order = _name_order(table)
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
-    for column in sorted(fitting, key=lambda one: order.get(one.label, -1)):
+    other = {column: len(order) for column in table.key}  # after what is called a name
+    for column in sorted(fitting, key=lambda c: order.get(c.label, other.get(c.name, -1))):
         return (column.name,)
     telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
     texts = [

@@ -410,8 +410,9 @@ class TableReader:
 
 def is_small(kind: sql.TypeEngine[Any]) -> bool:
     """True for numbers of a byte or two and for texts that are no longer than a code."""
-    short = isinstance(kind, sql.String) and not isinstance(kind, sql.Enum)
-    return isinstance(kind, TINYINT | sql.SmallInteger) or (short and 0 < (kind.length or 0) < 4)
+    if isinstance(kind, sql.String):
+        return not isinstance(kind, sql.Enum) and 0 < (kind.length or 0) < 4
+    return isinstance(kind, TINYINT | sql.SmallInteger)
 
 
 def _digits(kind: sql.TypeEngine[Any]) -> str:
