@@ -1,9 +1,9 @@
-"""What the name of a column of texts says of its values: the provider that makes such values."""
+"""Names of columns of texts, and the providers that make such values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Literal
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -70,20 +70,14 @@ def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
     return provider
 
 
-def is_address(label: str) -> bool:
-    """True for the name of a login, a host, a link or a file.
+def ends_as(kind: Literal["address", "standard"], label: str) -> bool:
+    """True for the name of a login, a host, a link or a file (an address), and for the name of a
+    country, a currency, a language or a time zone (a standard).
 
-    >>> [is_address(one) for one in ("sip_user", "host_name", "link_2", "profile", "domain_notes")]
+    >>> names = ("sip_user", "host_name", "link_2", "profile", "domain_notes")
+    >>> [ends_as("address", one) for one in names]
     [True, True, True, False, False]
     """
-    return _ends_as(_ADDRESSES, label)
-
-
-def is_standard(label: str) -> bool:
-    """True for the name of a country, a currency, a language or a time zone."""
-    return _ends_as(_STANDARDS, label)
-
-
-def _ends_as(known: Sequence[tuple[str, str]], label: str) -> bool:
     end = r"s?(?:_?(?:name|addr(?:ess)?|code|\d+))*$"
+    known = _ADDRESSES if kind == "address" else _STANDARDS
     return any(re.search(f"(?:{name}){end}", label) for name, _ in known)

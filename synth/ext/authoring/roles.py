@@ -18,7 +18,7 @@ from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, is_sayable, noun_of, spelled
-from synth.ext.authoring.providers import is_address, is_standard, provider_of
+from synth.ext.authoring.providers import ends_as, provider_of
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -46,8 +46,8 @@ _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
 _FIRST = re.compile(r"(?:^|_)(?:first|given|fore|f)_?name$")
 _LAST = re.compile(r"(?:^|_)(?:last|family|sur|l)_?name$")
-_NAMES = """name title full_name real_name display_name label code number reference attribute sku isbn email
-    username registration callsign""".split()  # noqa: SIM905
+_NAMES = """name title full_name real_name display_name label code number reference attribute sku
+    isbn email username registration callsign""".split()  # noqa: SIM905
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
 _SECRET = re.compile(
@@ -200,7 +200,8 @@ _RULES = (
         r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
         r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif)\w*_time$"
-        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|log(?:in|out)|activity|visit)$",
+        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|log(?:in|out)|activity"
+        r"|visit)$",
     ),
     _Rule(
         "coordinate",
@@ -213,7 +214,8 @@ _RULES = (
         "its name says an order",
         _NUMBERS,
         r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
-        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?|prio(?:rity)?"
+        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?"
+        r"|prio(?:rity)?"
         r"|map_index)$|^sort_|^level$",
     ),
     _Rule(
@@ -229,14 +231,16 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$|(?:^"
         r"|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$|(?:^|_)(?:read|write|run"
-        r"|load|wait|idle|cpu|session|response|execution|processing|lead|travel|elapsed|\w*work)(?:ing)?_time"
+        r"|load|wait|idle|cpu|session|response|execution|processing|lead|travel|elapsed"
+        r"|\w*work)(?:ing)?_time"
         r"(?:_|$)",
     ),
     _Rule(
         "code",
         "its name says a code",
         _NUMBERS,
-        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port|uid|gid|pid"
+        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port"
+        r"|uid|gid|pid"
         r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id|fk)_(?!of_"
         r"|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
@@ -263,8 +267,10 @@ _RULES = (
         _NUMBERS,
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
-        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes|distance\w*|ms|kb"
-        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count(?:er)?)(?:_|$)",
+        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes|distance\w*"
+        r"|ms|kb"
+        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load"
+        r"|\w+_count(?:er)?)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -274,7 +280,8 @@ _RULES = (
         r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
         r"|(?:hour|minute|second|day)(?=$)"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
-        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|ttl|speed|rate|brightness"
+        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|ttl|speed|rate"
+        r"|brightness"
         r"|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
@@ -340,9 +347,13 @@ _RULES = (
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
     _Rule("moment", "its name says a time", ("text",), r"(?:^|_)time$"),
     _Rule(
-        "category", "its name says a standard", ("text",), "", lambda one: is_standard(one.label)
+        "category",
+        "its name says a standard",
+        ("text",),
+        "",
+        lambda one: ends_as("standard", one.label),
     ),
-    _Rule("identifier", ADDRESS, ("text",), "", lambda one: is_address(one.label)),
+    _Rule("identifier", ADDRESS, ("text",), "", lambda one: ends_as("address", one.label)),
     _Rule("category", "it has room for a code", ("text",), "", lambda one: one.small),
     _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
 )
@@ -430,16 +441,21 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
     if _is_key(table, column):
         return replace(column, role="key", why="a key")
     found = _rule_for(table, column)
-    address = found is not None and found.why == ADDRESS
-    free = column.kind == "text" and (found is None or found.role == "category" or address)
-    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
-    naming = column.label in _name_order(table) or (address and column.unique)
-    if free and naming and not (column.checked or form):
+    if column.kind == "text" and _is_name(table, column, found):
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
     role, why = (found.role, found.why) if found else _text_role(table, column)
     return replace(column, role=role, why=why)
+
+
+def _is_name(table: TableShape, column: ColumnShape, found: _Rule | None) -> bool:
+    """True for a text that names its row, be it an address or of a few kinds by a rule."""
+    address = found is not None and found.why == ADDRESS
+    free = found is None or found.role == "category" or address
+    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
+    naming = column.label in _name_order(table) or (address and column.unique)
+    return free and naming and not (column.checked or form)
 
 
 def _text_role(table: TableShape, column: ColumnShape) -> tuple[Role, str]:
