@@ -24,8 +24,9 @@ from sqlalchemy import (
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
 from synth.ext.authoring.roles import with_roles
-from synth.ext.authoring.shape import ColumnShape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Kind, Role, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
+from synth.ext.authoring.stored import Hexadecimal
 
 _AROUND = re.compile(r"^(?:fk|id)_|_(?:id|guid|uuid|fk|key|code|no|nr)$|(?<=[a-z])id$")
 """The parts of a column's name that say that it refers to something."""
@@ -121,7 +122,7 @@ def _all_held(
     """The key, if the columns are of its types and it holds all their values."""
     known = {one.name: one for one in target.columns}
     pairs = [(one, known[key]) for one, key in zip(columns, keys, strict=True)]
-    if any(a.type != b.type and not {a.type, b.type} <= {"INTEGER", "NUMERIC"} for a, b in pairs):
+    if not all(_types(table, a) & _types(target, b) for a, b in pairs):
         return None
     own, there = [_comparable(table, one) for one in columns], target.source.alias()
     held = exists().where(
@@ -134,6 +135,13 @@ def _all_held(
     )
     names = tuple(one.name for one in columns)
     return None if missing else InferredKey(table.name, names, target.name, (*keys,), values)
+
+
+def _types(table: LiveTable, column: LiveColumn) -> set[str]:
+    """The types that a column may be compared as: bytes are no text, though both are written so."""
+    if isinstance(table.source.c[column.name].type, Hexadecimal):
+        return {"bytes"}
+    return {"INTEGER", "NUMERIC"} if column.type in {"INTEGER", "NUMERIC"} else {column.type}
 
 
 def _suggested(db: Connection, tables: Sequence[LiveTable]) -> Iterator[InferredKey]:
@@ -178,6 +186,8 @@ def _general(
     tool alert is an alert, ``message_ident`` refers to its ``ident``.
     """
     words, name = spelled(table.name).split("_"), spelled(column.name)
+    if f"_{noun_of(table.name).one}".endswith(f"_{_AROUND.sub('', name)}"):
+        return None  # the key is called after its own table
     for start in range(1, len(words)):
         target = nouns.get("_".join(words[start:]))
         if target is not None and target is not table:
@@ -275,7 +285,7 @@ def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
         out.setdefault(bare[table.name], table)
     for table in keyed:
         key = spelled(table.key[0])
-        if len(key) > 3 and key[:3] in spelled(table.name):
+        if len(key) > 3 and key[:3] in spelled(table.name) and _refers(table, key):
             out.setdefault(key, table)
     return out
 
@@ -310,8 +320,17 @@ def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: s
 def _says_no_amount(column: LiveColumn, name: str) -> bool:
     """True for a column that is no number of something by its name: ``queue``, not ``order``."""
     kind = "text" if column.type == "TEXT" else "integer"
-    shaped = with_roles(TableShape("", (ColumnShape(name, kind),)))
-    return shaped.columns[0].role in {"code", "category", "text", "name", "identifier"}
+    return _role_of(name, kind) in {"code", "category", "text", "name", "identifier"}
+
+
+def _refers(table: LiveTable, key: str) -> bool:
+    """True for a key that others may refer to by its mere name: a number, no ``description``."""
+    text = next(one for one in table.columns if one.name == table.key[0]).type == "TEXT"
+    return not text or _role_of(key, "text") not in {"text", "name"}
+
+
+def _role_of(name: str, kind: Kind) -> Role:
+    return with_roles(TableShape("", (ColumnShape(name, kind),))).columns[0].role
 
 
 def _comparable(

@@ -38,9 +38,9 @@ from envs.world.row_generator import (
     Within,
     made_rows,
 )
-from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varying
 from synth.ext.authoring.learn_texts import made_texts
+from synth.ext.authoring.providers import NAMED, provider_of
 from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
@@ -62,42 +62,8 @@ _LATER = re.compile(
     r"(?:^|_)(?:end|ends|finish|close|left|until|to|due|expir|updat|modif|last|paid)"
 )
 
-_PROVIDERS = (
-    (r"e?mail", "ascii_safe_email"),
-    (r"(?:first|given|fore)_?name|(?:^|_)f_?name", "first_name"),
-    (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
-    (r"user_?name|login|nick|_by$|sender|creator|owner", "user_name"),
-    (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
-    (r"(?:language|locale)_(?:name|title)|name_(?:language|locale)", "language_name"),
-    (r"city|town|place", "city"),
-    (r"(?:^|_)(?:state|province)$", "state"),
-    (r"country_?\w*code|nation_code", "country_code"),
-    (r"country", "country"),
-    (r"(?:^|_)ip(?:_|$)|remote_host", "ipv4"),
-    (r"street|address", "street_address"),
-    (r"zip|post_?code|postal", "postcode"),
-    (r"phone|mobile|fax", "basic_phone_number"),
-    (r"host|domain", "hostname"),
-    (r"(?:^|_)symbol$", "symbol"),
-    (r"currency_(?:name|title)$", "currency_name"),
-    (r"curr(?:ency)?(?:_|$)", "currency_code"),
-    (r"locale", "locale"),
-    (r"lang", "language_code"),
-    (r"url|uri|link|web", "uri"),
-    (r"file|path", "file_path"),
-    (r"job|profession|occupation|^position", "job"),
-    (r"time_?zone", "zone"),
-    (r"colou?r", "color_name"),
-)
-"""Names of columns of texts, with the provider of their values."""
-
 _OF_PEOPLE = frozenset({"name", "first_name", "last_name"})
 """The providers of names of people."""
-
-_THINGS = frozenset(
-    {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
-)
-"""Nouns by which the names of their rows are made up."""
 
 _LISTS = {"state": ["Iowa", "Kansas", "Maine", "Nevada", "Ohio", "Oregon", "Texas", "Utah"]}
 _NOTES = [
@@ -128,7 +94,6 @@ _SHORT, _FULL_NAME, _LINE = 12, 24, 64
 """The characters of a column that has room for a word, for the name of a person, for a sentence."""
 
 _CODED = re.compile(r"(?:code|number|no|key|value|ref|id|reference)$")
-_NAMED = re.compile(r"name|title|label|subject")
 _STATES = {"new": 3, "active": 8, "on hold": 2, "closed": 3}
 _KINDS = {"standard": 6, "special": 3, "other": 1}
 _CHOSEN = (
@@ -291,7 +256,7 @@ class _Inventor:
         for columns, target, _ in table.links:
             parent = self.shape.tables[target]
             for one in parent.columns if target != table.name else ():
-                money = _provider(parent, one) == _provider(shape, column) == "currency_code"
+                money = provider_of(parent, one) == provider_of(shape, column) == "currency_code"
                 same = money or column.label == f"{parent.noun.one}_{one.label}"
                 fits = most is None or 0 < sizes[target][one.name] <= most
                 if same and fits and one.kind == column.kind == "text":
@@ -454,12 +419,12 @@ def _first(moments: Sequence[str]) -> list[str]:
 
 def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Email | None:
     """The name of somebody, or an address with it; None for another column."""
-    provider = _provider(shape, column)
+    provider = provider_of(shape, column)
     if provider == "name" and most > _FULL_NAME:
         return Texts(made_texts("first_name"), made_texts("last_name"))
     if provider != "ascii_safe_email":
         return None
-    names = [one.name for one in shape.columns if _provider(shape, one) in _OF_PEOPLE]
+    names = [one.name for one in shape.columns if provider_of(shape, one) in _OF_PEOPLE]
     return Email(names, () if names else made_texts("last_name"))
 
 
@@ -489,21 +454,10 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     """Texts for a column of this name; none for others."""
-    provider = _provider(shape, column)
+    provider = provider_of(shape, column)
     if provider is None:
         return ()
     return _LISTS.get(provider) or standard_values(provider) or made_texts(provider)
-
-
-def _provider(shape: TableShape, column: ColumnShape) -> str | None:
-    """The provider for a column, by its name without the noun of its table; None if none fits."""
-    label = column.label.removeprefix(f"{shape.noun.one}_")
-    if _NAMED.fullmatch(label) or label.endswith("code"):
-        label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
-    provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)
-    if provider is None and is_of_people(shape.name) and _NAMED.search(column.label):
-        return "name"
-    return provider
 
 
 def _mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix | None:
@@ -511,14 +465,14 @@ def _mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix 
     providers = {
         one.name: provider
         for one in shape.columns
-        if one.kind == "text" and one.name not in linked and (provider := _provider(shape, one))
+        if one.kind == "text" and one.name not in linked and (provider := provider_of(shape, one))
     }
     return standard_mix(providers, {one.name: one.length for one in table.columns})
 
 
 def is_named(column: ColumnShape) -> bool:
     """True for a text that is a name."""
-    return column.role == "name" or _NAMED.search(column.label) is not None
+    return column.role == "name" or NAMED.search(column.label) is not None
 
 
 def _code(shape: TableShape, most: int) -> Form:

@@ -159,15 +159,22 @@ def _columns(
     """The columns that are shown, with their labels, comments and words."""
     names = [str(one["name"]) for one in shown]
     unique = {columns[0] for columns in [*live.uniques, live.key] if len(columns) == 1}
-    known = {column.name: column.comment for column in live.columns}
-    comments = {name: known.get(name) for name in names}
+    known = {column.name: column for column in live.columns}
+    comments = {name: known[name].comment if name in known else None for name in names}
+    small = {name for name, one in known.items() if one.small}
     label, words = labels(names, live.bound), said(comments, noun.words, live.bound)
     found = [
         _column(live.name, one, rules, unique, values[name], db)
         for name, one in zip(names, shown, strict=True)
     ]
     return tuple(
-        replace(one, label=label[name], comment=comments[name], said=words[name])
+        replace(
+            one,
+            label=label[name],
+            comment=comments[name],
+            said=words[name],
+            small=name in small,
+        )
         for name, one in zip(names, found, strict=True)
     )
 
@@ -214,6 +221,7 @@ def _column(
         nulls=total - given,
         declared=_meant(declared, values),
         computed=bool(raw.get("computed")),
+        default=str(raw.get("default") or "").strip("'"),
         scale=getattr(raw["type"], "scale", None),
         stamped=str(raw.get("default")).upper() in {"CURRENT_TIMESTAMP", "CURRENT_DATE"},
     )

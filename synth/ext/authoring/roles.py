@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
-from synth.ext.authoring.names import is_plural, noun_of, spelled
+from synth.ext.authoring.names import is_plural, is_sayable, noun_of, spelled
+from synth.ext.authoring.providers import ends_as, provider_of
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -45,8 +46,8 @@ _ANY = (*_NUMBERS, *_DATES, "text", "boolean", "other")
 
 _FIRST = re.compile(r"(?:^|_)(?:first|given|fore|f)_?name$")
 _LAST = re.compile(r"(?:^|_)(?:last|family|sur|l)_?name$")
-_NAMES = """name title full_name real_name display_name label code number reference sku isbn email
-    username registration callsign""".split()  # noqa: SIM905
+_NAMES = """name title full_name real_name display_name label code number reference attribute sku
+    isbn email username registration callsign""".split()  # noqa: SIM905
 _OF_PEOPLE = frozenset({"email", "username"})
 _BY_SUFFIX = re.compile(r"_?(?:name|title|code|number|no)$")
 _SECRET = re.compile(
@@ -66,16 +67,36 @@ _KINDS = (
 )
 """Names of what sorts rows into a few kinds."""
 
+_PACK = "tags|settings|pref(?:erence)?s|options|params|ids|arg(?:ument)?s|attr(?:ibute)?s|headers"
+"""Names of several values in one, be it a text or the bits of a number."""
+
 COUNTED_OFF = re.compile(rf"(?:^|_)(?:{_KINDS}|status|state|level|code|count(?:er)?)$")
 """Names of what has more than two values, though it may be 0 or 1."""
 
+ADDRESS = "its name says an address"
+
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
+
+
+def _is_yes_no(choices: Collection[object]) -> bool:
+    return len(choices) == 2 and {str(one).lower() for one in choices} <= _YES_NO
 
 
 def _is_flag(column: ColumnShape) -> bool:
     """True for numbers and words that say yes or no."""
     values = {str(value).lower() for value in column.seen} - {""}
     return values <= ({"0", "1"} if column.kind == "integer" else _YES_NO)
+
+
+def _is_switch(column: ColumnShape) -> bool:
+    """True for a small number that is 0 or 1 by default, and for a text that is yes or no."""
+    known = {"0", "1"} if column.small else _YES_NO - {"0", "1"}
+    return column.default.lower() in known and not COUNTED_OFF.search(column.label)
+
+
+def _is_preset(column: ColumnShape) -> bool:
+    """True for a number that starts above 1: what is counted or measured starts at none."""
+    return column.default.isdecimal() and int(column.default) > 1
 
 
 def _is_clock(column: ColumnShape) -> bool:
@@ -176,26 +197,33 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|_(?:ts|date|date_?time|timestamp|epoch)$"
+        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$"
         r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
-        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif|session)\w*_time$"
-        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|login|activity|visit)$",
+        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif)\w*_time$"
+        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|log(?:in|out)|activity"
+        r"|visit)$",
     ),
-    _Rule("coordinate", "its name", _NUMBERS, r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz])$"),
+    _Rule(
+        "coordinate",
+        "its name",
+        _NUMBERS,
+        r"(?:^|_)(?:lat|lon|lng|latitude|longitude|[xyz](?:_\dd)?)$",
+    ),
     _Rule(
         "position",
         "its name says an order",
         _NUMBERS,
         r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
-        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?|priority"
+        r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?"
+        r"|prio(?:rity)?"
         r"|map_index)$|^sort_|^level$",
     ),
     _Rule(
         "category",
         "its name says a kind or a state",
         ("integer",),
-        rf"(?:^|_)(?:{_KINDS}|status|state|flags?|mask|bits|options?"
-        r"|settings|terms|perms?|permissions?|privs?|privileges?)$",
+        rf"(?:^|_)(?:{_KINDS}|{_PACK}|status|state|flags?|mask|bits|option"
+        r"|terms|perms?|permissions?|privs?|privileges?)$",
     ),
     _Rule(
         "measure",
@@ -203,13 +231,16 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$|(?:^"
         r"|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$|(?:^|_)(?:read|write|run"
-        r"|load|wait|idle|cpu|response|processing|lead|travel|elapsed|\w*work)(?:ing)?_time(?:_|$)",
+        r"|load|wait|idle|cpu|session|response|execution|processing|lead|travel|elapsed"
+        r"|\w*work)(?:ing)?_time"
+        r"(?:_|$)",
     ),
     _Rule(
         "code",
         "its name says a code",
         _NUMBERS,
-        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|by|port|uid|gid|pid"
+        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port"
+        r"|uid|gid|pid"
         r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id|fk)_(?!of_"
         r"|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
@@ -217,7 +248,7 @@ _RULES = (
         "share",
         "its name says a part of a whole",
         _NUMBERS,
-        r"(?:^|_)(?:pct|percent|percentage|share|ratio|probability|fraction)(?:_|$)"
+        r"(?:^|_)(?:pct|perc(?:ent)?|percentage|share|ratio|probability|fraction)(?:_|$)"
         r"|^(?:tax|vat)_rate$",
     ),
     _Rule("measure", "a whole number of things", ("integer",), r"(?:^|_)total$"),
@@ -236,8 +267,10 @@ _RULES = (
         _NUMBERS,
         r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
         r".*(?:^|_)(?:duration"
-        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|bytes|distance\w*|ms|kb|mb"
-        r"|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load|\w+_count)(?:_|$)",
+        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes|distance\w*"
+        r"|ms|kb"
+        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load"
+        r"|\w+_count(?:er)?)(?:_|$)",
     ),
     _Rule(
         "quantity",
@@ -247,10 +280,11 @@ _RULES = (
         r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
         r"|(?:hour|minute|second|day)(?=$)"
         r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
-        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|speed|brightness"
+        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|ttl|speed|rate"
+        r"|brightness"
         r"|contrast|validity|km|kg)(?:_|$)",
     ),
-    _Rule("flag", "its check", ("integer",), "", lambda one: {*one.choices} == {0, 1}),
+    _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
     _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
     _Rule("category", "it has few values", _NUMBERS, "", lambda one: bool(one.choices)),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
@@ -260,7 +294,7 @@ _RULES = (
         "a plural, which counts what is there",
         _NUMBERS,
         "",
-        lambda one: is_plural(one.label.rpartition("_")[2]),
+        lambda one: is_plural(re.sub(r"_[a-z]+ed$", "", one.label).rpartition("_")[2]),
     ),
     _Rule(
         "flag",
@@ -270,6 +304,13 @@ _RULES = (
         lambda column: column.distinct > 1 and _is_flag(column),
     ),
     _Rule("flag", "its name says a state", ("integer",), "", _is_state),
+    _Rule(
+        "flag",
+        "its default says yes or no",
+        ("integer", "text"),
+        "",
+        lambda one: _is_switch(one) and _is_flag(one),
+    ),
     _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
@@ -287,27 +328,39 @@ _RULES = (
         "category",
         "its name",
         ("text",),
-        rf"(?:^|_)(?:{_KINDS}|level|rating|condition|(?:country|lang(?:uage)?|locale)(?:_code)?)$",
+        rf"(?:^|_)(?:{_KINDS}|level|rating|condition)$",
     ),
     _Rule(
         "identifier",
         "its name or its values are for programs",
         ("text",),
-        r"(?:^|_)(?:id|gid|uuid|guid|identifier|slug|hash|digest|checksum|md5|sha\d*|url|uri|ip"
-        r"|ip_addr(?:ess)?|homepage|website|image|picture|photo|avatar|thumbnail|path|file"
-        r"|mime_?type|json|key|index|cert|source_value|host(?:_?name)?|zip(?:_?code)?|post_?code)$",
+        r"(?:^|_)(?:id|gid|uuid|guid|ident(?:ifier)?|slug|hash|digest|checksum|md5|sha\d*|url|uri"
+        r"|image|picture|photo|avatar|thumbnail|path|file|mime_?type|key|index|cert|source_value"
+        r"|zip(?:_?code)?|post_?code)$",
     ),
     _Rule(
         "other",
         "its name says several values in one",
         ("text",),
-        r"(?:^|_)(?:tags|config|meta(?:data)?|settings|options|extra|params|payload|data)$",
+        rf"(?:^|_)(?:{_PACK}|config|meta(?:data)?|extra|payload|data|json|xml|yaml)$",
     ),
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
+    _Rule("moment", "its name says a time", ("text",), r"(?:^|_)time$"),
+    _Rule(
+        "category",
+        "its name says a standard",
+        ("text",),
+        "",
+        lambda one: ends_as("standard", one.label),
+    ),
+    _Rule("identifier", ADDRESS, ("text",), "", lambda one: ends_as("address", one.label)),
+    _Rule("category", "it has room for a code", ("text",), "", lambda one: one.small),
     _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
 )
 """The first rule that fits decides; a text that fits none is a name or free text."""
 
+
+_PRESET = _Rule("quantity", "its default is set", _NUMBERS)
 
 _PLUMBING = re.compile(
     r"^(?:schema_(?:migrations?|version|info)|ar_internal_metadata|active_storage_\w+"
@@ -388,15 +441,32 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
     if _is_key(table, column):
         return replace(column, role="key", why="a key")
     found = _rule_for(table, column)
-    free = column.kind == "text" and (found is None or found.role == "category")
-    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
-    if free and not (column.checked or form) and column.label in _name_order(table):
+    if column.kind == "text" and _is_name(table, column, found):
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
-    if found is None:
-        return replace(column, role="text", why="a text")
-    return replace(column, role=found.role, why=found.why)
+    role, why = (found.role, found.why) if found else _text_role(table, column)
+    return replace(column, role=role, why=why)
+
+
+def _is_name(table: TableShape, column: ColumnShape, found: _Rule | None) -> bool:
+    """True for a text that names its row, be it an address or of a few kinds by a rule."""
+    address = found is not None and found.why == ADDRESS
+    free = found is None or found.role == "category" or address
+    form = column.label == "title" and any(_LAST.search(one.label) for one in table.columns)
+    naming = column.label in _name_order(table) or (address and column.unique)
+    return free and naming and not (column.checked or form)
+
+
+def _text_role(table: TableShape, column: ColumnShape) -> tuple[Role, str]:
+    """The role of a text that no rule tells, and why."""
+    if provider_of(table, column) is None and not is_sayable(column.words):
+        return "identifier", "its name is not what a person says"
+    if table.key == (column.name,):
+        return "name", "a key that is a text"
+    if any(one[1:] and column.name in one for one in table.distinct_sets):
+        return "identifier", "it tells rows apart, with others"
+    return "text", "a text"
 
 
 def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
@@ -407,13 +477,15 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
         seen = tuple(one for one in column.seen if not (numeric and isinstance(one, str)))
         meant = replace(column, kind=column.declared, seen=seen)
     found = next((rule for rule in _RULES if rule.fits(meant)), None)
+    if found is not None and found.role == "measure" and _is_preset(meant):
+        return _PRESET
     region = found is not None and found.role == "status" and _is_region(table, column)
     return None if region else found
 
 
 _REGISTERED = re.compile(
     r"^(?!.*(?:phone|mobile|fax)).*(?:^|_)"
-    r"(?:number|num|no|nr|serial|sku|upc|barcode|ean|gtin|vin|iban|symbol)$"
+    r"(?:number|num|no|nr|code|port|serial|sku|upc|barcode|ean|gtin|vin|iban|symbol)$"
 )
 """Names of texts by which something is registered: of a lot, a document, an account."""
 
@@ -463,7 +535,8 @@ def _handle(table: TableShape) -> tuple[str, ...]:
         return tuple(names)
     order = _name_order(table)
     fitting = [column for column in table.of_role("name") if _sayable(column, table.rows)]
-    for column in sorted(fitting, key=lambda one: order.get(one.label, -1)):
+    other = {column: len(order) for column in table.key}  # after what is called a name
+    for column in sorted(fitting, key=lambda c: order.get(c.label, other.get(c.name, -1))):
         return (column.name,)
     telling = [column for column in table.columns if column.role not in {"key", "audit", "flag"}]
     texts = [

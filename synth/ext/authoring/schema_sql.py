@@ -62,6 +62,10 @@ def _comment(text: str | None) -> str:
 
 def _column(column: LiveColumn, key: str | None, checks: Sequence[str]) -> str:
     words = [quoted(column.name), column.type + column.digits]
+    if column.small and column.type == "TEXT":
+        words[1] = f"VARCHAR({column.length})"
+    elif column.small and column.type == "INTEGER" and column.name != key:  # SQLite numbers a key
+        words[1] = "SMALLINT"
     if column.computed is not None:
         words.append(f"GENERATED ALWAYS AS ({column.computed}) STORED")
     if column.name == key:

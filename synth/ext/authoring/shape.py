@@ -89,7 +89,8 @@ class ColumnShape:
     that a check sets. ``seen`` are some of its values, ``distinct`` counts all of them.
     ``declared`` is the kind of its type: ``kind`` is another one where some values are not of it.
     ``computed`` tells that the database sets it, ``stamped``: to the time of a new row, ``fixed``:
-    that a trigger, which the world lacks, sets others by it. ``scale`` are the declared digits
+    that a trigger, which the world lacks, sets others by it. ``small`` are numbers of a byte
+    or two and texts of a few letters; ``default`` is a plain one. ``scale`` are the declared digits
     behind the point. ``role`` is inferred, ``why`` says from what.
     ``label`` is its name in results, ``said`` its name in words. ``currency`` is the name in
     results of what names the currency of an amount, where rows have several.
@@ -112,6 +113,8 @@ class ColumnShape:
     computed: bool = False
     stamped: bool = False
     fixed: bool = False
+    small: bool = False
+    default: str = ""
     scale: int | None = None
     role: Role = "other"
     why: str = ""

@@ -23,7 +23,8 @@ ForeignKey = tuple[tuple[str, ...], str, tuple[str, ...]]
 class LiveColumn:
     """A column of a live database in the terms of SQLite. ``default`` and ``computed`` are SQL;
     ``length`` is the most characters of a text, ``digits`` of a number, such as ``(8, 2)``;
-    ``maintained`` tells that the database sets it, or others by it (``read``).
+    ``small`` are numbers of a byte or two and texts of a few letters; ``maintained`` tells that the
+    database sets it, or others by it (``read``).
     """
 
     name: str
@@ -36,6 +37,7 @@ class LiveColumn:
     length: int | None = None
     maintained: Literal["", "set", "read"] = ""
     digits: str = ""
+    small: bool = False
 
 
 @dataclass(frozen=True, slots=True)

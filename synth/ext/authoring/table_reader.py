@@ -317,6 +317,7 @@ class TableReader:
             length=None if isinstance(kind, _BYTES) else getattr(raw["type"], "length", None),
             maintained=self._maintained(name, str(raw.get("default"))),
             digits=_digits(kind) if declared == "NUMERIC" else "",
+            small=_is_small(kind),
         )
 
     def _maintained(self, name: str, default: str) -> Literal["", "set"]:
@@ -405,6 +406,13 @@ class TableReader:
         else:
             self.ledger.use("default")
         return held
+
+
+def _is_small(kind: sql.TypeEngine[Any]) -> bool:
+    """True for numbers of a byte or two and for texts that are no longer than a code."""
+    if isinstance(kind, sql.String):
+        return not isinstance(kind, sql.Enum) and 0 < (kind.length or 0) < 4
+    return isinstance(kind, TINYINT | sql.SmallInteger)
 
 
 def _digits(kind: sql.TypeEngine[Any]) -> str:

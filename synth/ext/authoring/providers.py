@@ -1,0 +1,83 @@
+"""Names of columns of texts, and the providers that make such values."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from synth.core.personal.guess import is_of_people
+from synth.ext.authoring.shape import ColumnShape, TableShape
+
+_ADDRESSES = (
+    (r"user_?name|login|(?:^|_)user", "user_name"),
+    (r"(?:^|_)ip(?:v[46])?(?:_|$)|remote_host|sock(?:et)?(?:_info)?$", "ipv4"),
+    (r"(?:^|_)mac(?:_|$)", "mac_address"),
+    (r"user_?agent", "user_agent"),
+    (r"host|domain", "hostname"),
+    (r"ur[il]|link|web(?:_?(?:site|page))?|home_?page", "uri"),
+    (r"(?<!pro)file|path", "file_path"),
+)
+"""Names of columns by which programs find somebody or something."""
+
+_STANDARDS = (
+    (r"country_?\w*code|nation_code", "country_code"),
+    (r"country", "country"),
+    (r"(?:^|_)curr(?:ency)?(?:_|$)", "currency_code"),
+    (r"locale", "locale"),
+    (r"lang(?:uage)?", "language_code"),
+    (r"time_?zone", "zone"),
+)
+"""Names of columns of what a standard lists."""
+
+_PROVIDERS = (
+    (r"e?mail", "ascii_safe_email"),
+    (r"(?:first|given|fore)_?name|(?:^|_)f_?name", "first_name"),
+    (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
+    (r"nick|_by$|sender|creator|owner", "user_name"),
+    (r"company|organi[sz]ation|firm|vendor|supplier|manufacturer", "company"),
+    (r"(?:language|locale)_(?:name|title)|name_(?:language|locale)", "language_name"),
+    (r"currency_(?:name|title)$", "currency_name"),
+    (r"city|town|place|locality", "city"),
+    (r"(?:^|_)(?:state|province|region)$", "state"),
+    (r"zip|post_?code|postal", "postcode"),
+    (r"phone|mobile|fax", "basic_phone_number"),
+    *_ADDRESSES,
+    *_STANDARDS,
+    (r"street|address", "street_address"),
+    (r"(?:^|_)symbol$", "symbol"),
+    (r"job|profession|occupation|^position", "job"),
+    (r"colou?r", "color_name"),
+)
+"""Names of columns of texts, with the provider of their values."""
+
+NAMED = re.compile(r"name|title|label|subject")
+"""Names of columns with the name of what a row is."""
+
+_THINGS = frozenset(
+    {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
+)
+"""Nouns by which the names of their rows are made up."""
+
+
+def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
+    """The provider for a column, by its name without the noun of its table; None if none fits."""
+    label = column.label.removeprefix(f"{shape.noun.one}_")
+    if NAMED.fullmatch(label) or label.endswith("code"):
+        label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
+    provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)
+    if provider is None and is_of_people(shape.name) and NAMED.search(column.label):
+        return "name"
+    return provider
+
+
+def ends_as(kind: Literal["address", "standard"], label: str) -> bool:
+    """True for the name of a login, a host, a link or a file (an address), and for the name of a
+    country, a currency, a language or a time zone (a standard).
+
+    >>> names = ("sip_user", "host_name", "link_2", "profile", "domain_notes")
+    >>> [ends_as("address", one) for one in names]
+    [True, True, True, False, False]
+    """
+    end = r"s?(?:_?(?:name|addr(?:ess)?|code|\d+))*$"
+    known = _ADDRESSES if kind == "address" else _STANDARDS
+    return any(re.search(f"(?:{name}){end}", label) for name, _ in known)
