@@ -58,7 +58,7 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
         return "noun"
     if (_shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS) or (
-        _OF_STATES.search(word) and _is_pronounced(word)
+        _OF_STATES.search(word) and not is_rare(word)
     ):
         return "state"
     return "other" if _is_known(word) else ""
@@ -146,7 +146,9 @@ def words_of(name: str) -> list[str]:
     if not found[1:] and not any(_shares(name)):
         pairs = [[name[:cut], name[cut:]] for cut in range(3, len(name) - 2)]
         best = max(pairs, key=lambda pair: _WORDS.BIGRAMS.get(" ".join(pair), 0))
-        found = best if _WORDS.BIGRAMS.get(" ".join(best), 0) > _COMMON / 5 else found
+        together = _WORDS.UNIGRAMS.get(name, 0)  # as a downtime is written
+        apart = _WORDS.BIGRAMS.get(" ".join(best), 0) > max(together, _COMMON / 5)
+        found = best if apart else found
     head = "".join(found[:-1])
     known = all(len(one) > 1 and not is_rare(one) for one in found)
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]

@@ -145,9 +145,9 @@ def date_words(label: str, *, day: bool) -> str:
 
 OF_ITSELF = frozenset(
     """arrived departed died joined graduated resigned retired failed occurred happened expired
-    ended started appeared""".split()  # noqa: SIM905
+    ended started appeared scheduled planned""".split()  # noqa: SIM905
 )
-"""What a row does, not what is done to it."""
+"""What a row does or will do, not what has been done to it."""
 
 
 @cache
@@ -156,9 +156,10 @@ def date_verb(label: str) -> str:
     bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
     bare = re.sub("creation$", "created", bare)
     bare = re.sub("^time_?stamp$", "added", bare)
-    last = bare.rpartition("_")[2]
-    fitting = PARTICIPLE.search(last) and last not in OF_ITSELF
-    return bare.replace("_", " ") if fitting else ""
+    *first, last = bare.split("_")
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    fitting = PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state"
+    return bare.replace("_", " ") if fitting and {*first} <= {"first", "last"} else ""
 
 
 PARTICIPLE = re.compile(

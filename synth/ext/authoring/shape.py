@@ -145,7 +145,8 @@ class ColumnShape:
         stated = bare in {"admin", "default", "public"} or kind == "state"
         signs = stated + (bare != self.label) + ("_" not in bare)  # two of them say enough
         fits = self.role == "flag" and self.kind in {"boolean", "integer"} and signs > 1
-        return bare.replace("_", " ") if fits and bare not in OF_ITSELF else ""
+        said = [one if re.search("[aeiouy]", one) else one.upper() for one in bare.split("_")]
+        return " ".join(said) if fits and bare not in OF_ITSELF else ""  # is_html: HTML
 
     @property
     def yes(self) -> object:
@@ -160,10 +161,9 @@ class ColumnShape:
     @property
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
-        number = self.kind in {"integer", "number"}
-        plain = not (number and self.role in {"moment", "category", "status"})
-        plain = plain and self.kind not in {"boolean", "other"} and self.words != "count"
-        return plain and is_sayable(self.words)
+        bare = self.role in {"moment", "category", "status"} or "time" in self.words.split()
+        spoken = self.kind in {"date", "moment", "text"} or (not bare and self.words != "count")
+        return spoken and self.kind not in {"boolean", "other"} and is_sayable(self.words)
 
     @property
     def sign(self) -> str:
@@ -201,9 +201,13 @@ class ColumnShape:
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         words = self.said.replace(" ", "_") or self.label
-        verb = date_verb(words) if self.kind in {"date", "moment"} else ""
-        known = map(resolve("synth.ext.authoring.english:kind_of"), verb.split())
-        return verb if all(known) else ""
+        return date_verb(words) if self.kind in {"date", "moment"} else ""
+
+    @property
+    def deed(self) -> str:
+        """The deed of a moment of whichever kind: ``used`` for ``last_used``."""
+        done = date_verb(self.words.replace(" ", "_")) if self.role == "moment" else ""
+        return done.removeprefix("last ")
 
     @property
     def is_counted(self) -> bool:
@@ -219,8 +223,13 @@ class ColumnShape:
         """The words for the row of the greatest value: "longest track of the album {album}"."""
         words, rows = self.words, f"{noun} {whose}".strip()
         if self.role == "moment":
-            ahead = {"due", "expiry", "end", "next"} & {*words.split()}
-            return f"{rows} with the latest {words}" if ahead else f"latest {rows}"
+            if words == "date" or (self.deed and self.deed[:4] == noun[:4]):  # an order was ordered
+                return f"latest {rows}"
+            return (
+                f"most recently {self.deed} {rows}"
+                if self.deed
+                else f"{rows} with the latest {words}"
+            )
         if self._degrees:
             return f"{self._degrees[1]} {rows}"
         counted = f"the most {words.removeprefix('number of ')}"

@@ -108,16 +108,16 @@ def _sorts(table: TableShape) -> tuple[str, ...]:
 
 
 def _totals(table: TableShape) -> tuple[str, ...]:
-    """The numbers whose sum says something: amounts in one currency, not bounds, rates, grades."""
+    """The numbers whose sum says something: amounts in one currency, counts, sizes; no bounds."""
     found = table.asked(*SUMMED)
-    return tuple(c.name for c in found if not (c.currency or _APART.search(c.label)))[:SORTED]
+    added = (c for c in found if c.role == "money" or c.is_counted or _ADDED.search(c.words))
+    return tuple(c.name for c in added if not (c.currency or _APART.search(c.label)))[:SORTED]
 
 
-_APART = re.compile(
-    r"(?:^|_)(?:max|min|limit|rating|score|grade|level|age|floor|factor|price|rate|points"
-    r"|width|height|font"
-    r"|balance|number|interval|timeout|delay|retention|threshold)(?:_|$)"
+_ADDED = re.compile(
+    r"(?:^|\b(?!unit )\w+ )(?:length|size|weight|quantity|stock|capacity)(?: in |$)"
 )
+_APART = re.compile(r"(?:^|_)(?:max|min|limit|rating|score|price|rate|points|balance)(?:_|$)")
 
 
 def _moved(table: TableShape) -> list[str]:

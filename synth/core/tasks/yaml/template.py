@@ -204,10 +204,11 @@ def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
 def _singular(noun: str) -> str:
     """One of what a plural names.
 
-    >>> [_singular(noun) for noun in ("open orders", "entries", "addresses", "prices")]
-    ['open order', 'entry', 'address', 'price']
+    >>> [_singular(noun) for noun in ("open orders", "entries", "addresses", "prices", "aliases")]
+    ['open order', 'entry', 'address', 'price', 'alias']
     """
-    return re.sub(r"(?<!s)s$|(?<=ss)es$", "", re.sub("ies$", "y", noun))
+    ends = r"(?:(?<=s[sh])|(?<=x)|(?<=[nrt]ch)|(?<=ias)|(?<=tus))es$|(?<!s)s$"
+    return re.sub(ends, "", re.sub("ies$", "y", noun))
 
 
 def _filled_sql(parts: Sequence[Json]) -> Json:

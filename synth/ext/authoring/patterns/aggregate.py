@@ -34,16 +34,18 @@ class Children:
 
     @property
     def whose(self) -> str:
-        """The words for the parent: "of the customer Anna", "whose support rep is Anna"."""
+        """The words for the parent: "of the customer Anna", "whose support rep is Anna", "of
+        message number 3".
+        """
         parent = self.parent
         if self.link.is_plain:
             return f"of {parent.words}"
-        said = f"is {parent.value}"
-        kinds = [parent.table.column(one).kind for one in self.link.targets]
-        if not parent.by_name and kinds != ["text"]:
-            said = f"is {parent.table.key_words} {parent.value}"
-            said = said if len(kinds) == 1 else f"is {parent.words}"
-        return f"whose {self.link.words} {said}"
+        if parent.by_name or len(self.link.targets) > 1:
+            said = parent.value if parent.by_name else parent.words
+            return f"whose {self.link.words} is {said}"
+        text = parent.table.column(parent.table.key[0]).kind == "text"
+        number = "" if text else f"{parent.table.key_words} "
+        return f"of {self.link.words} {number}{parent.value}"
 
     @property
     def words(self) -> str:
@@ -93,7 +95,8 @@ class Children:
         """A column by which rows have a first: a number, else a moment."""
         sorts = map(self.table.column, self.tools.sorts)
         columns = sorted(sorts, key=lambda column: column.role == "moment")
-        return next((column for column in columns if column.distinct > 2), None)
+        said = (one for one in columns if one.distinct > 2 and (one.is_said or one.deed))
+        return next((one for one in said if not one.words.startswith("first ")), None)
 
     def first(self, by: ColumnShape) -> str:
         """SQL for the rows with the greatest value."""
@@ -206,7 +209,7 @@ def _count(rows: Children) -> Draft | None:
     more, vary, arguments = "", {}, dict[str, object]()
     many = parameter(rows.noun.many)
     counted, state_of = rows.noun.plural_words, ""
-    if state:
+    if state and rows.link.is_plain:
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
         more = f" AND {quoted(state.name)} = :wanted"
         arguments = {state.parameter: "{wanted}"}
@@ -215,27 +218,26 @@ def _count(rows: Children) -> Draft | None:
         more = f" AND {flag.is_set(quoted(rows.table.name))}"
         arguments = {flag.parameter: flag.yes}
         counted = f"{flag.mark} {counted}"
-    words = f"{counted}{state_of} {rows.whose}"
-    asked, said = f"How many {words} are there?", f"I count {{{many}}} {words}."
+    words, holder = f"{counted} {rows.whose}", rows.parent.words
+    asked = [f"How many {words} are there?", f"I need the number of {words}."]
+    said = [f"I count {{{many}}} {words}.", f"The number of {words} is {{{many}}}."]
     if rows.link.is_plain:
-        words = f"{counted} {rows.whose}{state_of}"
-        holder = rows.parent.words
-        asked = f"How many {counted}{state_of} does {holder} have?"
-        said = f"{holder} has {{{many}}} {counted}{state_of}."
+        counted += state_of
+        has, asked = f"how many {counted} {holder} has", [f"How many {counted} does {holder} have?"]
+        asked += [f"I need to know {has}.", f"Can you tell me {has}?"]
+        said = [
+            f"{holder} has {{{many}}} {counted}.",
+            f"I see that {holder} has {{{many}}} {counted}.",
+        ]
     return family(
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",
         f"Count the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
         rows.ground().replace(f"AND {SHORT}", "AND 200"),
-        [asked, f"I need the number of {words}."],
+        asked,
         [
             *rows.listed({"count": "$.count", many: "$.count"}, arguments),
-            *ended(
-                {"count": "$count"},
-                said,
-                f"I found {{{many}}} {words}.",
-                f"The number of {words} is {{count}}.",
-            ),
+            *ended({"count": "$count"}, *said),
         ],
         **vary,
         answer={"count": {"type": "integer", "description": f"How many {rows.noun.plural_words}."}},
@@ -257,7 +259,7 @@ def _sum(rows: Children) -> Draft | None:
         "sum_children",
         rows.named(rows.noun.many, column.parameter),
         f"Add up the {column.words} of the {rows.noun.plural_words} of a row.",
-        rows.ground(rows.known(column)),
+        rows.ground(rows.known(column), least=2),
         [f"What {verb} the {words}?", f"I need the {words}."],
         [
             *rows.listed({total: f"$.total_{column.label}", many: "$.count"}, {}),

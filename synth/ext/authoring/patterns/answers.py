@@ -30,15 +30,13 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
         for name, one in facts.items()
     ]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    recorded = f"{value} {be(first.words)} the {first.words} of {subject}"
     if first.verb:
         text = f"{subject} was {first.verb} on {value}"
-        recorded = f"I see that {text}"
     more = [
         f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
         for one, v in others
     ]
-    return [f"{', and '.join([begun, *more])}." for begun in (text, recorded)]
+    return [f"{', and '.join([begun, *more])}." for begun in (text, f"I see that {text}")]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

@@ -101,7 +101,10 @@ class Named:
     @property
     def value(self) -> str:
         """The words for the row alone: ``{album}``."""
-        return " ".join(f"{{{name}}}" for name in self.slots.values())
+        values = " ".join(f"{{{name}}}" for name in self.slots.values())
+        seen = [str(one) for column in self.columns for one in self.table.column(column).seen]
+        phrases = [one for one in seen if " " in one and one[:1].islower()]
+        return f"“{values}”" if 2 * len(phrases) > len(seen) else values
 
     @property
     def words(self) -> str:
@@ -110,7 +113,11 @@ class Named:
         if self.by_name:
             return f"the {noun} {self.value}"
         own, links = _parts(table)
-        owners = [f" of {link.words} {self._said(link.columns)}" for link in links]
+        integers = {one.name for one in table.columns if one.kind == "integer"}
+        owners = [
+            f" of {one.words} {'number ' * (one.column in integers)}{{{self.slots[one.column]}}}"
+            for one in links
+        ]
         if not own:
             return f"the {noun}{''.join(owners)}"
         head, *others = own
@@ -118,13 +125,6 @@ class Named:
         number = f"{number} " if head.kind in {"integer", "number"} else ""
         more = [f" with the {one.words} {{{self.slots[one.name]}}}" for one in others]
         return "".join([f"{noun} {number}{{{self.slots[head.name]}}}", *more, *owners])
-
-    def _said(self, columns: Sequence[str]) -> str:
-        """The values of some columns of the key; one number is said to be one."""
-        alone = len(columns) == 1 and not _parts(self.table)[0]
-        number = alone and self.table.column(columns[0]).kind == "integer"
-        values = " ".join(f"{{{self.slots[one]}}}" for one in columns)
-        return f"{'number ' * number}{values}"
 
     @property
     def select(self) -> list[str]:
@@ -300,7 +300,7 @@ def nameable(tools: TableTools) -> bool:
     table = tools.table
     own, links = _parts(table)
     alone = bool(own) or all(link.role != table.noun.one for link in links)
-    whole = alone and all(link.is_said for link in links)
+    whole = alone and all(link.is_said and len(link.columns) == 1 for link in links)
     said = tools.find is not None or (whole and all(table.column(c).is_said for c in table.key))
     fits = said and is_sayable(table.noun.words) and not table.is_join
     return bool(table.rows and tools.get) and fits

@@ -260,21 +260,18 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
     )
     table, old = row.table, row.col(column.name)
     words = f"the {column.words} of {row.words}"
-    are = be(column.words)
-    many = are == "are"
-    it, was, now = ("them", "They were", "are they") if many else ("it", "It was", "is it")
     raised: list[Step] = [
         row.update({column.parameter: "{bound}"}),
         *ended(
             {"outcome": "changed", "found": "$found"},
-            f"{was} {{found}}, so I have set {words} to {{bound}}.",
-            f"I have set {words} to {{bound}}. {was} {{found}}.",
+            f"It was {{found}}, so I have set {words} to {{bound}}.",
+            f"I have set {words} to {{bound}}. It was {{found}}.",
         ),
     ]
     kept: list[Step] = ended(
         {"outcome": "unchanged", "found": "$found"},
-        f"I changed nothing: {words} {are} {{found}}, not below {{bound}}.",
-        f"{words} {are} {{found}}, so nothing had to change.",
+        f"I changed nothing: {words} is {{found}}, not below {{bound}}.",
+        f"{words} is {{found}}, so nothing had to change.",
     )
     return family(
         "conditional",
@@ -287,8 +284,8 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
             ["b.place"],
         ),
         [
-            f"{words} must be at least {{bound}}. What {now}? If less, set {it} to {{bound}}.",
-            f"Please see that {words} {are} {{bound}} or more: raise {it} if not. What {now}?",
+            f"{words} must be at least {{bound}}. What is it? If less, set it to {{bound}}.",
+            f"Please see that {words} is {{bound}} or more: raise it if not. What is it?",
         ],
         [*row.read(column.name, sketch, found=column), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},

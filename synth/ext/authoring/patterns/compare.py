@@ -62,11 +62,10 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
     if not column.is_counted:
         figure = f"And what is the {column.words}?"
 
+    names = [row.value if row.by_name else row.words for row in (one, two)]
+
     def ends(winner: Named, high: str, low: str) -> list[dict[str, object]]:
-        name, other = (
-            row.value if row.by_name else row.words
-            for row in (winner, two if winner is one else one)
-        )
+        name, other = names if winner is one else reversed(names)
         more, figures = column.more, f"{column.shown(high)} against {column.shown(low)}"
         return ended(
             {pick: winner.value, "value": f"${high}"},
@@ -80,7 +79,7 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         f"Compare the {column.words} of two {noun.plural_words}.",
         ground,
         [
-            f"Which {noun.words} {column.more}, {one.value} or {two.value}? {figure}",
+            f"Which {noun.words} {column.more}, {' or '.join(names)}? {figure}",
             f"Compare {one.words} and {two.words}: which one {column.more}? {figure}",
         ],
         [

@@ -151,7 +151,9 @@ def _only_ties(table: TableShape) -> bool:
     return table.is_join and {*table.noun.one.split("_")} <= tied | _TIES
 
 
-_TIES = frozenset({"assignment", "association", "link", "map", "mapping", "relation", "xref"})
+_TIES = frozenset(
+    {"assignment", "association", "link", "map", "mapping", "relation", "member", "xref"}
+)
 """Words in the names of tables that only tie rows together."""
 
 
@@ -295,7 +297,8 @@ def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:
 
 def _refuse_taken(sketch: Sketch, table: TableShape) -> Draft | None:
     tools, column = sketch.tools[table.name], _name_column(sketch, table)
-    if column is None or tools.create is None or not is_sayable(column.words):
+    entity = len(table.columns) > 2 or sketch.shape.children(table.name)  # no name of a setting
+    if column is None or tools.create is None or not (entity and is_sayable(column.words)):
         return None
     plan, fresh = _plan_of(sketch, table, column.name), new_texts(table, column)
     if plan is None or plan.parents or plan.numbers or not fresh:

@@ -193,9 +193,8 @@ def _about_end(
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
-        end_of = f"the {others[-1]}" if others else it
         name = " ".join(f"{{{name}}}" for name in saved)
-        replies = [f"{end_of} is {name}.", f"{name} is {it}."]
+        replies = [f"{it} is {name}.", f"{name} is {it}."]
     if named and not others:
         return says, replies
     about = f"For {row.words}, "

@@ -16,6 +16,7 @@ from synth.ext.authoring.patterns.base import (
     open_only,
     placed,
 )
+from synth.ext.authoring.patterns.change import wishes
 from synth.ext.authoring.shape import ColumnShape, Link
 from synth.ext.authoring.toolset import closed
 
@@ -32,9 +33,11 @@ def greatest_then_act(sketch: Sketch) -> Iterator[Draft]:
     yield from islice(filter(None, found), 4)
 
 
-def _target(sketch: Sketch, rows: Children) -> tuple[ColumnShape, object] | None:
+def _target(
+    sketch: Sketch, rows: Children, *, together: bool = False
+) -> tuple[ColumnShape, object] | None:
     """A column that is changed without consent, and its new value; none of the rows of a value that
-    lists hold, such as a currency: nothing happens to these together.
+    lists hold, such as a currency: nothing happens to these ``together``, nor have they one number.
     """
     parent = rows.parent.table
     happens = any(column.kind in {"date", "moment"} for column in parent.columns)
@@ -42,7 +45,8 @@ def _target(sketch: Sketch, rows: Children) -> tuple[ColumnShape, object] | None
         return None
     for column in map(rows.table.column, rows.tools.updates):
         kept = sketch.needs_consent(rows.table, column.name) or placed(rows.table, column.name)
-        value = None if kept else _other_value(rows, column)
+        number = together and not column.is_choice
+        value = None if kept or number else _other_value(rows, column)
         if value is not None:
             return column, value
     return None
@@ -78,15 +82,12 @@ def _others(sketch: Sketch, rows: Children) -> list[Link]:
 def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     marks = [rows.table.column(name) for name in rows.tools.marks]
     flags = [(flag, flag.yes) for flag in marks if len(rows.table.key) == 1]
-    target = _target(sketch, rows) or next(iter(flags), None)
+    target = _target(sketch, rows, together=True) or next(iter(flags), None)
     if target is None or _others(sketch, rows):
         return None
     (column, value), key = target, rows.table.key[0]
     words = f"the {column.words} of each {rows.noun.words} {rows.whose}"
-    says = [
-        f"Please set {words} to {{new_value}}.",
-        f"{words} should be {{new_value}} from now on. Can you see to it?",
-    ]
+    says = wishes(column, words)
     changed = f"the {{count}} {rows.words}"
     reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
     if column.mark:

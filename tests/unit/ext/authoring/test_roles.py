@@ -232,7 +232,7 @@ def test_rows_and_their_parents_are_said_as_a_person_says_them(tmp_path: Path):
     bodies = {draft.id: draft.body for draft in made.drafts}
     texts = {name: str(body) for name, body in bodies.items()}
     assert "look_up_ward" not in bodies  # it has a name, a flag and a link
-    assert "of stay {stay_day} of ward {stay_ward}" in texts["look_up_stay"]
+    assert "of stay {stay_day} of ward number {stay_ward}" in texts["look_up_stay"]
     assert "the the" not in texts["look_up_stay"]
     assert any("wards whose parent is {ward}" in text for text in texts.values())
     ends = bodies["create_stay"]["vary"]
