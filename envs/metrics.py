@@ -114,7 +114,11 @@ class ExecutionMetrics:
         for bucket in sorted(self.buckets):
             seen += self.buckets[bucket]
             if seen >= rank:
-                return self.max_ms if bucket >= LAST else min(_edge_ms(bucket), self.max_ms)
+                return (
+                    self.max_ms
+                    if bucket >= LAST
+                    else min(FLOOR_MS * 10 ** (bucket / STEPS), self.max_ms)
+                )
         return None
 
     def to_json(self) -> _MetricsJson:
@@ -157,10 +161,6 @@ def metrics_of(executions: Iterable[Execution]) -> dict[str | None, ExecutionMet
 
 def _bucket(ms: float) -> int:
     return 0 if ms <= FLOOR_MS else min(LAST, math.ceil(STEPS * math.log10(ms / FLOOR_MS)))
-
-
-def _edge_ms(bucket: int) -> float:
-    return FLOOR_MS * 10 ** (bucket / STEPS)
 
 
 def _rounded(value: float | None) -> float | None:

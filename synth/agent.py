@@ -168,7 +168,8 @@ class ReactAgent:
         try:
             async with deadline:
                 if agent.has_subscribers:
-                    names = [_tool_name(tool) for tool in self.tools]
+                    tools = cast("Sequence[Mapping[str, Mapping[str, str]]]", self.tools)
+                    names = [tool["function"]["name"] for tool in tools]
                     agent.emit(events.AgentStart(tools=names))
                 await self._stack.start(agent)
                 agent.run.stop_reason = await self._loop(agent, acting, say)
@@ -324,10 +325,6 @@ def _cut_off(completion: Completion) -> StopReason | None:
     if completion.refusal is not None or completion.finish_reason == "content_filter":
         return StopReason.REFUSED
     return StopReason.TRUNCATED if completion.finish_reason == "length" else None
-
-
-def _tool_name(tool: object) -> str:
-    return cast("Mapping[str, Mapping[str, str]]", tool)["function"]["name"]
 
 
 def _only(conversation: Conversation) -> Converse:

@@ -168,14 +168,13 @@ def _a_tool_failed(evidence: Evidence) -> bool:
         if (
             expected
             and call.category not in expected
-            and not any(_succeeded(call, later) for later in evidence.calls[index + 1 :])
+            and not any(
+                later.ok and (later.name, later.arguments) == (call.name, call.arguments)
+                for later in evidence.calls[index + 1 :]
+            )
         ):
             return True
     return False
-
-
-def _succeeded(failed: CallRecord, later: CallRecord) -> bool:
-    return later.ok and later.name == failed.name and later.arguments == failed.arguments
 
 
 __all__ = [

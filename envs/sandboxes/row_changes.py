@@ -36,7 +36,11 @@ def to_json_value(value: Any) -> Json:
     no database returns.
     """
     if isinstance(value, float):
-        return value if math.isfinite(value) else {"$float": _float_name(value)}
+        return (
+            value
+            if math.isfinite(value)
+            else {"$float": str(value).replace("inf", "Infinity").replace("nan", "NaN")}
+        )
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):
@@ -72,10 +76,6 @@ def plain(value: Any) -> Any:
     if type(value).__module__ == "ipaddress":
         return str(value)
     return to_json_value(value)
-
-
-def _float_name(value: float) -> str:
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def row_change(

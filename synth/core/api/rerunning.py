@@ -52,14 +52,12 @@ def replay(run: Source, *, trust: bool = False) -> ReplayReport:
         DatasetError: If the directory lacks what a replay needs.
         UntrustedCode: If the directory is from elsewhere, without ``trust``.
     """
-    return call(partial(_replay, run, trust))
+    return call(
+        lambda interrupt: replaying.replay(_directory(run), interrupt.check, _consent(trust))
+    )
 
 
 areplay = in_thread(replay)
-
-
-def _replay(run: Source, trust: bool, interrupt: Interrupt) -> ReplayReport:
-    return replaying.replay(_directory(run), interrupt.check, _consent(trust))
 
 
 def grade(

@@ -92,17 +92,12 @@ def are_people(values: Sequence[str], known: float = MOST_OF) -> bool:
     known, and there are several.
     """
     found = [first for value in values if (first := _first_word(value))]
-    if _have_names(values):
+    if len(found) > 0.7 * len(values):  # most have the form "Ida Nowak" or "NOWAK, Ida"
         return sum(first in _first_names() for first in found) > known * len(found)
     single = {value.strip().casefold() for value in values if value.isalpha() and value.istitle()}
     if len(single) < 5 or sum(v.isalpha() and v.istitle() for v in values) < 0.9 * len(values):
         return False
     return sum(value in _first_names() for value in single) >= 0.85 * len(single)
-
-
-def _have_names(values: Sequence[str]) -> bool:
-    """True if most values have the form of a whole name, such as "Ida Nowak" or "NOWAK, Ida"."""
-    return bool(values) and sum(bool(_first_word(v)) for v in values) > 0.7 * len(values)
 
 
 def _is_phone(value: str) -> bool:

@@ -128,7 +128,7 @@ def consent(
         forms[fact] = found
         if choices is not None:
             rivals[fact] = _others(choices, value)
-        elif _is_said((value, *found), said):
+        elif any(appears_in(form, said) for form in (value, *found)):
             said_facts.append(fact)
     mentions = _whole(said_facts)[:MENTIONED]
     return ConsentText(
@@ -145,10 +145,6 @@ def consent(
 def _others(choices: Sequence[Any], value: Any) -> list[str]:
     """The other choices that a word names by itself, as "yes" and "no" do not."""
     return [str(choice) for choice in choices if choice != value and len(str(choice)) > 3]
-
-
-def _is_said(forms: Sequence[Any], said: str) -> bool:
-    return any(appears_in(form, said) for form in forms)
 
 
 def _whole(facts: Sequence[str]) -> list[str]:

@@ -40,7 +40,7 @@ from envs.world.row_generator import (
 )
 from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varying
 from synth.ext.authoring.learn_texts import made_texts
-from synth.ext.authoring.providers import NAMED, provider_of
+from synth.ext.authoring.providers import provider_of
 from synth.ext.authoring.roles import secret_columns
 from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
@@ -208,7 +208,7 @@ class _Inventor:
         """The column of names of a table that lists states or kinds, and these; None for others."""
         shape = self.shape.tables[table.name]
         texts = [column for column in shape.columns if column.kind == "text"]
-        names = [column for column in texts if is_named(column)] or texts
+        names = [column for column in texts if column.is_named] or texts
         found = _chosen(shape.noun.one) if names and not table.links else None
         return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
 
@@ -346,7 +346,7 @@ class _Inventor:
         unique, alone = _is_apart(shape, column), (column.name,) in shape.distinct_sets
         if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
             return found
-        named = unique or is_named(column)
+        named = unique or column.is_named
         secret = bool(secret_columns({column.name: ()}))
         spoken = _is_coded(column.label, min(most, _LINE) if alone else most)
         coded = secret or column.role == "identifier" or spoken
@@ -468,11 +468,6 @@ def _mix_of(shape: TableShape, table: LiveTable, linked: Container[str]) -> Mix 
         if one.kind == "text" and one.name not in linked and (provider := provider_of(shape, one))
     }
     return standard_mix(providers, {one.name: one.length for one in table.columns})
-
-
-def is_named(column: ColumnShape) -> bool:
-    """True for a text that is a name."""
-    return column.role == "name" or NAMED.search(column.label) is not None
 
 
 def _code(shape: TableShape, most: int) -> Form:

@@ -371,7 +371,8 @@ class _Learner:
         return next(same, None)
 
     def _text(self, column: str, values: Sequence[Any]) -> Maker:
-        kind, longest = self.personal.get(column), self._longest(column)
+        kind = self.personal.get(column)
+        longest = next(one.length for one in self.live.columns if one.name == column)
         people = [c.name for c in self.shape.of_role("person", "name") if c.name != column]
         maker = text_maker(snake(column), kind, values, people, longest)
         apart = any(column in columns for columns in [self.live.key, *self.shape.uniques])
@@ -381,10 +382,6 @@ class _Learner:
 
     def _choice(self, column: str, values: Sequence[Any]) -> Choice:
         return Choice({self._typed(column, value): n for value, n in Counter(values).most_common()})
-
-    def _longest(self, column: str) -> int | None:
-        """The most characters that the column's type allows."""
-        return next(one.length for one in self.live.columns if one.name == column)
 
     def _counts_within(self, column: str) -> bool:
         """True for a part of the key that counts rows from 1 within the other parts."""

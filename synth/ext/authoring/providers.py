@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Sequence
 
 from synth.core.personal.guess import is_of_people
-from synth.ext.authoring.shape import ColumnShape, TableShape
+from synth.ext.authoring.shape import NAMED, ColumnShape, TableShape
 
 _ADDRESSES = (
     (r"user_?name|login|(?:^|_)user", "user_name"),
@@ -29,6 +29,16 @@ _STANDARDS = (
 )
 """Names of columns of what a standard lists."""
 
+
+def _ending(names: Sequence[tuple[str, str]]) -> str:
+    return rf"(?:{'|'.join(name for name, _ in names)})s?(?:_?(?:name|addr(?:ess)?|code|\d+))*$"
+
+
+ADDRESS_END, STANDARD_END = _ending(_ADDRESSES), _ending(_STANDARDS)
+"""The ends of names of a login, a host, a link or a file, and of what a standard lists: these are
+``sip_user``, ``host_name`` and ``link_2``, and not ``profile`` or ``domain_notes``.
+"""
+
 _PROVIDERS = (
     (r"e?mail", "ascii_safe_email"),
     (r"(?:first|given|fore)_?name|(?:^|_)f_?name", "first_name"),
@@ -50,9 +60,6 @@ _PROVIDERS = (
 )
 """Names of columns of texts, with the provider of their values."""
 
-NAMED = re.compile(r"name|title|label|subject")
-"""Names of columns with the name of what a row is."""
-
 _THINGS = frozenset(
     {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
 )
@@ -68,16 +75,3 @@ def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
     if provider is None and is_of_people(shape.name) and NAMED.search(column.label):
         return "name"
     return provider
-
-
-def ends_as(kind: Literal["address", "standard"], label: str) -> bool:
-    """True for the name of a login, a host, a link or a file (an address), and for the name of a
-    country, a currency, a language or a time zone (a standard).
-
-    >>> names = ("sip_user", "host_name", "link_2", "profile", "domain_notes")
-    >>> [ends_as("address", one) for one in names]
-    [True, True, True, False, False]
-    """
-    end = r"s?(?:_?(?:name|addr(?:ess)?|code|\d+))*$"
-    known = _ADDRESSES if kind == "address" else _STANDARDS
-    return any(re.search(f"(?:{name}){end}", label) for name, _ in known)

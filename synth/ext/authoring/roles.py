@@ -18,7 +18,7 @@ from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.errors import OperatorError
 from synth.ext.authoring.names import is_plural, is_sayable, noun_of, spelled
-from synth.ext.authoring.providers import ends_as, provider_of
+from synth.ext.authoring.providers import ADDRESS_END, STANDARD_END, provider_of
 from synth.ext.authoring.shape import ColumnShape, Role, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 
@@ -346,14 +346,8 @@ _RULES = (
     ),
     _Rule("identifier", "its values are for programs", ("text",), "", _is_long_code),
     _Rule("moment", "its name says a time", ("text",), r"(?:^|_)time$"),
-    _Rule(
-        "category",
-        "its name says a standard",
-        ("text",),
-        "",
-        lambda one: ends_as("standard", one.label),
-    ),
-    _Rule("identifier", ADDRESS, ("text",), "", lambda one: ends_as("address", one.label)),
+    _Rule("category", "its name says a standard", ("text",), STANDARD_END),
+    _Rule("identifier", ADDRESS, ("text",), ADDRESS_END),
     _Rule("category", "it has room for a code", ("text",), "", lambda one: one.small),
     _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
 )
@@ -438,7 +432,7 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role=given, why="roles.yaml")
     if table.link_of(column.name) is not None:
         return replace(column, role="link", why="a foreign key")
-    if _is_key(table, column):
+    if column.name in table.key and column.kind != "text":
         return replace(column, role="key", why="a key")
     found = _rule_for(table, column)
     if column.kind == "text" and _is_name(table, column, found):
@@ -496,10 +490,6 @@ def _is_region(table: TableShape, column: ColumnShape) -> bool:
     """True for a state that is a part of a country: it stands beside a place."""
     others = any(_PLACE.search(one.label) for one in table.columns)
     return column.label.endswith("state") and not column.checked and others
-
-
-def _is_key(table: TableShape, column: ColumnShape) -> bool:
-    return column.name in table.key and column.kind != "text"
 
 
 def _name_order(table: TableShape) -> Mapping[str, int]:

@@ -74,6 +74,9 @@ _AMOUNT = re.compile(
 )
 """Words for an amount of money."""
 
+NAMED = re.compile(r"name|title|label|subject")
+"""Names of columns with the name of what a row is."""
+
 NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
 
 _OF_ANY_KIND = frozenset({"key", "link", "audit", "other"})
@@ -129,6 +132,11 @@ class ColumnShape:
     def parameter(self) -> str:
         """The name as a parameter of a tool."""
         return parameter(self.label)
+
+    @property
+    def is_named(self) -> bool:
+        """True for a text that is a name."""
+        return self.role == "name" or NAMED.search(self.label) is not None
 
     @property
     def is_choice(self) -> bool:

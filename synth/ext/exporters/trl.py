@@ -130,7 +130,7 @@ class TrlKto(Exporter):
     def rows(self, rows: Iterable[Row]) -> Iterator[Example]:
         for row in rows:
             messages, label = row["messages"], row["outcome"] == "success"
-            cut = _good(messages) if label else _bad(messages)
+            cut = next(iter([*trained_runs(messages)][::-1]), None) if label else _bad(messages)
             if cut is None:
                 self.leave_out(
                     row, "no turn that may be trained on" if label else "no turn of the assistant"
@@ -147,10 +147,6 @@ class TrlKto(Exporter):
 
 
 _Cut = tuple[Sequence[Message], Sequence[Message]] | None
-
-
-def _good(messages: Sequence[Message]) -> _Cut:
-    return next(iter([*trained_runs(messages)][::-1]), None)
 
 
 def _bad(messages: Sequence[Message]) -> _Cut:

@@ -105,12 +105,11 @@ def push_world(
     with tempfile.TemporaryDirectory() as home:
         page = Path(home) / CARD
         page.write_text(card, "utf-8")
-        files = {_published(name): file for name, file in world_files(world.path).items()}
+        files = {
+            OWN_README if name == CARD else name: file
+            for name, file in world_files(world.path).items()
+        }
         return push_files(files | {CARD: page}, repo, private=private, say=say)
-
-
-def _published(name: str) -> str:
-    return OWN_README if name == CARD else name
 
 
 def world_card(world: World, report: WorldReport, repo: str, license_id: str) -> str:

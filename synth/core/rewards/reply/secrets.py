@@ -69,13 +69,11 @@ def asked_secrets(
 
 def _secrets(part: str, rules: Material, known: Callable[[], Material]) -> Iterator[str]:
     found = [match.group() for match in _WORDS.finditer(part)]
-    yield from (word for word in found if not _has_word(rules.text, word))
+    yield from (
+        one for one in found if not re.search(rf"(?<!\w){re.escape(one)}(?!\w)", rules.text)
+    )
     kinds = (match for match in _OF_A_KIND.finditer(part) if not found)
     yield from (match.group() for match in kinds if stem(match["kind"]) not in known().stems)
-
-
-def _has_word(text: str, word: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _plain(text: str) -> Iterable[str]:

@@ -72,7 +72,9 @@ async def _other(proved: ProvedTask, step: CallStep, call: CallRecord) -> Step |
             if not outcome.result.ok:
                 continue
             result = parsed(outcome.result.content())
-            paths = {name: _path_to(value, result) for name, value in wanted.items()}
+            paths = {
+                name: next(_places(value, result, "$"), None) for name, value in wanted.items()
+            }
             if paths and all(path is not None for path in paths.values()):
                 save = {name: path for name, path in paths.items() if path is not None}
                 return replace(step, tool=tool, arguments=arguments, save=save)
@@ -114,11 +116,6 @@ def _only_arguments(tool: Tool) -> Iterable[str]:
 
 def _hashable(value: object) -> str | int | float | None:
     return value if isinstance(value, str | int | float) else None
-
-
-def _path_to(value: object, result: object) -> str | None:
-    """The first path to a scalar in a result; None if it is not there."""
-    return next(_places(value, result, "$"), None)
 
 
 def _places(value: object, result: object, path: str) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Recorder:
         :class:`~synth.errors.TaskError` for a task that cannot be proved.
         """
         run = live.run
-        if _is_run(directory):
+        if RunFiles(directory).manifest.exists() or (directory / CONFIG_FILE).exists():
             _check_same(live, directory)
             writer = RunWriter.resume(directory, run.layout)
         else:
@@ -89,10 +89,6 @@ def broken(error: BaseException) -> str:
     """The error that broke a session, for its operator."""
     typed = isinstance(error, SynthError | EnvsError)
     return str(error) if typed else f"{type(error).__name__}: {error}"
-
-
-def _is_run(directory: Path) -> bool:
-    return RunFiles(directory).manifest.exists() or (directory / CONFIG_FILE).exists()
 
 
 def _check_same(live: LiveWorld, directory: Path) -> None:
