@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from synth.core.rewards.reply.fact_roles import exchanged_roles, form
+from envs.types import ToolResult
+from synth.core.rewards.reply.fact_roles import SeenObjects, exchanged_roles, form
 from synth.core.rewards.reply.facts import Spoken, exchanged, not_closed
+from synth.core.rewards.reply.given import Material
 from synth.core.types.reply import Fact
+from synth.evidence import CallRecord
 
 GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
 FACTS = ["charger", "3.50", "37.20"]
@@ -92,3 +95,55 @@ def test_a_longer_due_list_is_not_extra_to_a_shorter_one():
     assert [*not_closed(said, due, results)] == []
     (found,) = not_closed(Spoken("Lost are A-1 and A-3."), due[1:], results)
     assert "A-3" in str(found)
+
+
+def seen() -> SeenObjects:
+    """Two orders that were read, and one that was sent."""
+    orders = [
+        {"number": "LP-10640", "carrier": "Nordpost", "total_eur": "167.90", "due": "2026-03-02"},
+        {"number": "LP-11522", "carrier": "Swiftline", "total_eur": "14.45", "due": "2026-03-09"},
+        {"number": "LP-12000", "price": 64.5, "items": [{"name": "camp stove"}]},
+    ]
+    calls = [
+        CallRecord(name, {}, True, None, name == "get_order", result=ToolResult(order))
+        for name, order in zip(("get_order", "get_order", "send"), orders, strict=True)
+    ]
+    return SeenObjects(calls, Material.of_calls(calls))
+
+
+@pytest.mark.parametrize(
+    ("text", "odd"),
+    [
+        ("LP-10640 comes to €167.90 and is due on 2 March.", None),
+        ("LP-10640 comes to €14.45.", "'$14.45': it is '$167.9'"),
+        ("Nordpost brings LP-11522.", "it is"),
+        ("LP-10640 is due on 9 March 2026.", "it is"),
+        ("LP-10640 is not due on 9 March.", None),
+        ("LP-10640 may come to €14.45?", None),
+        ("LP-10640 comes to €20.00.", None),
+        ("The parcel cost $64.50.", None),
+        ("The parcel cost €14.45.", None),
+    ],
+)
+def test_a_value_of_another_object_is_odd(text: str, odd: str | None):
+    found = [str(one) for one in seen().contradictions([text], "", [])]
+    assert not found if odd is None else odd in found[0]
+    assert not [*seen().contradictions([text], "", [text])], "the user said so"
+
+
+@pytest.mark.parametrize(
+    ("text", "crossed"),
+    [
+        ("LP-10640: cancelled, €14.45. LP-11522: delivered, €167.90.", True),
+        ("€14.45 for LP-10640 and €167.90 for LP-11522", True),
+        ("- LP-10640, 9 March\n- LP-11522, 2 March", True),
+        ("| Nordpost | LP-11522 |\n| Swiftline | LP-10640 |", True),
+        ("The camp stove is in LP-10640; Nordpost has LP-12000.", False),
+        ("LP-10640: €167.90, LP-11522: €14.45", False),
+        ("€167.90 for LP-10640, and LP-11522 came to €14.45.", False),
+        ("LP-11522 is cheaper than LP-10640, 14.45 against 167.90 EUR.", False),
+        ("LP-10640 or LP-11522? LP-10640: €14.45. LP-11522: €167.90.", False),
+    ],
+)
+def test_two_values_in_each_others_place(text: str, crossed: bool):
+    assert bool([*seen().exchanged(text)]) == crossed

@@ -165,6 +165,7 @@ class _Claim:
         return (
             any(word in _HINDERS or is_negative(word) for word in before)
             or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"
+            or (self.kind == "state" and self.behind.split()[:1] == ["as"])  # "is recorded as ..."
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )

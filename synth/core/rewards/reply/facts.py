@@ -224,7 +224,9 @@ def rivals(
     right = Spoken("\n".join(gold)).values if spoken.values else ()
     for form in sorted({_form(value) for value in right} - {None}, key=str):
         mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.levels, right))
-        if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
+        if any(
+            _equal(one, other) for one in (*mine, *_sum(mine)) for other in (*theirs, *_sum(theirs))
+        ):
             continue
         sure = reports and form != "date"
         unknown = [value for value in mine if sure or not _is_given(value, given)]

@@ -307,6 +307,8 @@ class Judgement:
         said = [text for text in self.reports if text not in self.golds]
         seen = SeenObjects([call for one in self.requests for call in one.calls], self.given)
         yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
+        for one, other in (pair for text in said for pair in seen.exchanged(text)):
+            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""
@@ -332,14 +334,22 @@ class Judgement:
         concerned = {one for gold in (*self.earlier, self.gold) for one in gold.people}
         prompts = [one.task.prompt for one in self.requests]
         given = Spoken("\n".join([self.evidence.task.system, *prompts, *self.golds]))
+        followed = people.in_data(self._followed(prompts))
         by_user = [turn.text for one in self.requests for turn in one.turns]
         for text in {*self.texts}.difference(self.golds):
             for value in people.mentioned(text):
-                known = value.people & concerned or given.holds(value.text)
+                named = value.people & followed if value.kind == "name" else None
+                known = named or value.people & concerned or given.holds(value.text)
                 if known or _is_of_two_names(value.text, text) or value.people & self._of_rows:
                     continue
                 if not any(value.people & people.in_text(turn) for turn in by_user):
                     yield ReplyFinding(THIRD_PARTY, value.text, f"{value.kind} of somebody else")
+
+    def _followed(self, prompts: Sequence[str]) -> list[dict[str, Any]]:
+        """The arguments of gold's calls that no request has: keys that its way leads over."""
+        end, asked = self.evidence.task.end, Spoken("\n".join(prompts))
+        calls = [one["arguments"].items() for one in (end and end.played) or ()]
+        return [{name: key for name, key in own if not asked.holds(key)} for own in calls]
 
     @cached_property
     def _of_rows(self) -> set[Person]:
