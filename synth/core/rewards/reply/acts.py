@@ -426,6 +426,8 @@ class ActClaims:
         about = claim.content & self._work
         if self.calls and 2 * len(about) <= len(claim.content) and _FURTHER.search(claim.clause):
             return f"no call was about {', '.join(sorted(claim.content - about))}"
+        if not self.calls and self._is_older(claim, _kin(claim.verb)):
+            return ""
         for name in sorted(self.writers - {call.name for call in self.calls}):
             verb, *nouns = name.lower().split("_")
             things = {stem(noun) for noun in nouns if len(noun) > 3} - self._called

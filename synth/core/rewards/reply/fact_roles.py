@@ -216,23 +216,23 @@ class SeenObjects:
                     yield first, second
 
     def _marks(self, text: str) -> Mapping[_Field, set[tuple[int, int, str]]]:
-        """Where a text has values, by fields; only of two and more values."""
-        folded = fold(text)
-        words = {value: fold(value) for value in self._fields} if _said(text) else {}
-        found = {
-            (*match.span(), value)
-            for value, word in words.items()
-            if word in folded and len(word) > 2
-            for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", folded)
-        }
-        for value in values_in(text) if words else ():
-            near = value.kind == "number" and len(value.text) < 3
-            found |= {(value.start, value.end, part) for part in _parts(value) if not near}
+        """The places of a text's values by fields, of two and more values."""
+        found = {*self._places(text)} if _said(text) else ()
         out = defaultdict[_Field, set[tuple[int, int, str]]](set)
         for mark in found:
             for field in self._fields.get(mark[2], ()):
                 out[field].add(mark)
         return {field: of for field, of in out.items() if len({mark[2] for mark in of}) > 1}
+
+    def _places(self, text: str) -> Iterator[tuple[int, int, str]]:
+        folded = fold(text)
+        for value in self._fields:
+            if (word := fold(value)) in folded and len(word) > 2:
+                found = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", folded)
+                yield from ((*match.span(), value) for match in found)
+        for value in values_in(text):
+            if value.kind != "number" or len(value.text) > 2:
+                yield from ((value.start, value.end, part) for part in _parts(value))
 
     @cached_property
     def _objects(self) -> Sequence[tuple[_Fields, set[str]]]:
@@ -305,7 +305,7 @@ def _pairs(run: Sequence[tuple[int, int, str, str]], text: str) -> Iterator[tupl
 
 
 def _divides(gap: str) -> int:
-    """How strongly the text between two values divides them."""
+    """The strength with which the text between two values divides them."""
     return next((len(_GAPS) - n for n, sign in enumerate(_GAPS) if sign.search(gap)), 0)
 
 

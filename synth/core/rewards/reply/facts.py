@@ -55,8 +55,9 @@ class Spoken:
 
     @cached_property
     def numbers(self) -> set[str]:
-        nothing = {"0"} if says_nothing(self.text) else set[str]()
-        return nothing | {
+        said = {"0"} if says_nothing(self.text) else set[str]()
+        said |= {"1"} if "single" in self.words else set[str]()
+        return said | {
             part
             for value in self.values
             if value.kind == "number"
