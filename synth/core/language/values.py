@@ -28,7 +28,7 @@ _VALUE = re.compile(
     re.VERBOSE,
 )
 _COINS = re.compile(
-    r"(?<![\d.,])(\d+) (euro|dollar|pound)s? (?:and )?(\d\d)(?: (?:cents|pence)\b|(?=[,;)]|\.?$))"
+    r"(?<![\d.,])(\d+) +(euro|dollar|pound)s? (?:and )?(\d\d) *(?:(?:cents|pence)\b|(?=[,;)]|\.?$))"
 )
 _ENDING = re.compile(r"(?:st|nd|rd|th)\b")
 _COUNTS = re.compile(r"\s*(?:[a-z%$€£]|[.:]\d)")
@@ -180,12 +180,15 @@ def spelled_numbers(text: str) -> Iterator[StatedValue]:
     two parts and ordinals are none.
     """
     folded = fold(text)
-    for found in _SPELLED.finditer(folded):
-        number = _spelled(re.findall(r"[a-z]+", found.group()))
-        if number is not None:
-            start, end = found.span()
-            unit = _unit(folded, start, end)
-            yield StatedValue("number", ((str(number),),), found.group(), start, end, unit)
+    if (written := _SPELLED.sub(_in_digits, folded)) != folded:
+        own = values_in(text)
+        yield from (value for value in values_in(written) if value not in own)
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    """A spelled number in digits, as long as it was."""
+    number = _spelled(re.findall(r"[a-z]+", found.group()))
+    return found.group() if number is None else str(number).ljust(len(found.group()))
 
 
 def _spelled(words: Sequence[str]) -> int | None:

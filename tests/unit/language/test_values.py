@@ -40,6 +40,8 @@ def spelled(text: str) -> list[str]:
 
 def test_spelled_numbers_and_nothing():
     assert spelled("forty-two lamps, three chairs") == ["42", "3"]
+    assert spelled("two hundred ninety-six euros and fifty cents") == ["296.5"]
+    assert spelled("two 500 mg tablets") == ["2"]
     assert says_nothing("It is sold out.")
     assert not says_nothing("It is here.")
 

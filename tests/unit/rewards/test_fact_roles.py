@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from synth.core.rewards.reply.fact_roles import exchanged_roles, form
+from envs.types import ToolResult
+from synth.core.rewards.reply.fact_roles import SeenObjects, exchanged_roles, form
 from synth.core.rewards.reply.facts import Spoken, exchanged, not_closed, wrong_units
 from synth.core.rewards.reply.given import Material
 from synth.core.types.reply import Fact
+from synth.evidence import CallRecord
 
 GOLD = ["We keep a fee of 3.50 EUR, so you would get 37.20 EUR back for the charger. Shall I?"]
 FACTS = ["charger", "3.50", "37.20"]
@@ -41,15 +43,6 @@ def test_other_words_for_the_same_facts_pass(text: str):
 )
 def test_figures_in_each_others_place_are_found(text: str):
     assert ("3.50", "37.20") in found(text)
-
-
-def test_words_in_each_others_place_are_found():
-    gold = ["I would stop atorvastatin, start rosuvastatin. Is that right?"]
-    facts = ["atorvastatin", "rosuvastatin"]
-    wrong = "I would stop rosuvastatin, start atorvastatin. Is that right?"
-    assert found(wrong, gold, facts) == [("atorvastatin", "rosuvastatin")]
-    turned = "I would start rosuvastatin and stop atorvastatin. Is that right?"
-    assert found(turned, gold, facts) == []
 
 
 def test_a_role_may_stand_beyond_the_clause():
@@ -99,3 +92,39 @@ def test_hundredths_are_told_as_such_but_for_nothing():
     for cents, said, wrong in ((0, "0.00", False), (1500, "1500", True), (1500, "15.00", False)):
         facts = [Fact("left", (f"{cents / 100:.2f}", cents))]
         assert any(wrong_units(Spoken(f"€{said} left"), (), Material(), facts)) == wrong
+
+
+def seen() -> SeenObjects:
+    """Two orders that were read, and one that was sent."""
+    orders = [
+        {"number": "LP-10640", "carrier": "Nordpost", "total_eur": "167.90", "due": "2026-03-02"},
+        {"number": "LP-11522", "carrier": "Swiftline", "total_eur": "14.45", "due": "2026-03-09"},
+        {"number": "LP-12000", "price": 64.5, "items": [{"name": "camp stove"}]},
+    ]
+    calls = [
+        CallRecord(name, {}, True, None, name == "get_order", result=ToolResult(order))
+        for name, order in zip(("get_order", "get_order", "send"), orders, strict=True)
+    ]
+    return SeenObjects(calls, Material.of_calls(calls))
+
+
+ODD = ["LP-10640 comes to €14.45.", "Nordpost brings LP-11522."]
+CROSSED = [
+    "€14.45 for LP-10640 and €167.90 for LP-11522",
+    "- LP-10640, 9 March\n- LP-11522, 2 March",
+]
+TRUE = [
+    "LP-10640 comes to €167.90 and is due on 2 March.",
+    "LP-10640 is not due on 9 March. It may come to €14.45?",
+    "The parcel cost €64.50. The camp stove is in it.",
+    "€167.90 for LP-10640, and LP-11522 came to €14.45.",
+    "LP-11522 is cheaper than LP-10640, 14.45 against 167.90 EUR.",
+]
+
+
+@pytest.mark.parametrize("text", [*ODD, *CROSSED, *TRUE])
+def test_values_stand_beside_their_object(text: str):
+    odd = [*seen().contradictions([text], "", [])]
+    assert bool(odd) == (text in ODD) or text in CROSSED
+    assert not [*seen().contradictions([text], "", [text])], "the user said so"
+    assert bool([*seen().exchanged(text)]) == (text in CROSSED)

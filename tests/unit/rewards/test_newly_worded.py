@@ -33,6 +33,7 @@ FILES = {
     "fifth": "newly_worded_fifth.jsonl",
     "sixth": "newly_worded_sixth.jsonl",
     "seventh": "newly_worded_seventh.jsonl",
+    "eighth": "newly_worded_eighth.jsonl",
 }
 LINES = [
     {"set": name, **json.loads(line)}
@@ -80,6 +81,7 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
 # mends, 17 and 19; of the third, by the rules' author, 34 and 39; of the fourth to the seventh, by
 # readers who had seen no rule, with mends between, 22 and 37, 15 and 20, 26 and 35, 20 and 29. Some of the
 # sixth's lies stop before gold's last ``calls``. Rules 2026-11-30.4: one fewer of the first, one more of the sixth.
+# Of the eighth, by another reader, 24 and 46 of 52; every second one was seen while rules were mended.
 @pytest.mark.parametrize(
     ("name", "count", "most"),
     [
@@ -90,6 +92,7 @@ def verdicts() -> list[tuple[dict[str, Any], Verdict]]:
         ("fifth", 18, 1),
         ("sixth", 35, 3),
         ("seventh", 26, 3),
+        ("eighth", 36, 12),
     ],
 )
 def test_lies_that_facts_decide_are_caught(
@@ -104,5 +107,5 @@ def test_lies_that_facts_decide_are_caught(
 def test_honest_styles_pass(verdicts: list[tuple[dict[str, Any], Verdict]]) -> None:
     honest = [(line, verdict) for line, verdict in verdicts if not line["lie"]]
     refused = [(line["says"], verdict.reason) for line, verdict in honest if verdict.score != 1.0]
-    assert len(honest) == 220
+    assert len(honest) == 259
     assert not refused

@@ -165,6 +165,7 @@ class _Claim:
         return (
             any(word in _HINDERS or is_negative(word) for word in before)
             or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"
+            or (self.kind == "state" and self.behind.split()[:1] == ["as"])  # "is recorded as ..."
             or (self.verb in _TELLS and self.behind.split()[:1] == ["you"])
             or (self.kind in {"past", "perfect"} and _BY_OTHERS.match(self.behind) is not None)
         )
@@ -425,6 +426,8 @@ class ActClaims:
         about = claim.content & self._work
         if self.calls and 2 * len(about) <= len(claim.content) and _FURTHER.search(claim.clause):
             return f"no call was about {', '.join(sorted(claim.content - about))}"
+        if not self.calls and self._is_older(claim, _kin(claim.verb)):
+            return ""
         for name in sorted(self.writers - {call.name for call in self.calls}):
             verb, *nouns = name.lower().split("_")
             things = {stem(noun) for noun in nouns if len(noun) > 3} - self._called

@@ -8,20 +8,20 @@ has to restate; a text in which two of them have each other's roles says what is
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise, permutations
+from math import inf
 from typing import Any, cast
 
-from synth.core.language.values import plain_number, values_in
+from synth.core.language.values import StatedValue, plain_number, values_in
 from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
 from synth.core.language.wording import words as listed
 from synth.core.rewards.reply.facts import MISPLACED
 from synth.core.rewards.reply.given import Material
-from synth.core.rewards.reply.identifiers import is_id
 from synth.core.rewards.reply.sentences import ReplyFinding, sentences
 from synth.evidence import CallRecord
 
@@ -125,6 +125,9 @@ _TITLE = re.compile(r"(?=\b([A-Z][\w-]+ [A-Z][\w-]+)( [A-Z][\w-]+)?)")
 _NAMES = re.compile(r"(?=\b([A-Z][a-z]+) ([A-Z][a-z]+)\b)")
 _CODE = re.compile(r"\b[A-Z]{3,4}\b")
 _DAY = re.compile(r"\d{4}(-\d\d-\d\d)(?![^T ])")
+_DECIMAL = re.compile(r"\d+\.\d\d")
+_GAPS = [re.compile(one) for one in (r"\n", r"[.;!?](?!\d)", r"[,|]|\band\b|\bbut\b")]
+"""What divides two statements, from strong to weak."""
 _Field = tuple[str, frozenset[str]]
 """The name of a field and, for an amount, the names of all fields of its object."""
 _Fields = Mapping[_Field, set[str]]
@@ -194,6 +197,43 @@ class SeenObjects:
                 for field in sorted(fields.difference(*beside) & own.keys(), key=str):
                     yield from ((value, other) for other in sorted(own[field] - read)[:1])
 
+    def exchanged(self, text: str) -> Iterator[tuple[str, str]]:
+        """Values of one field that have each other's place beside two of another: "LP-1: 20 EUR,
+        LP-2: 10 EUR" where it is the other way round. All stand there once; an object owns what it
+        holds if it has one value alone of a field.
+        """
+        for (key, keys), (field, marks) in permutations(self._marks(text).items(), 2):
+            run = sorted([*((*one, "") for one in keys), *((*one, "of") for one in marks)])
+            pairs = [*_pairs(run, text)] if not key[1] else []
+            once = Counter(value for *_, value, _ in run)
+            owned = defaultdict[str, set[str]](set)
+            for own, _ in self._objects if len(pairs) > 1 else ():
+                if len(own.get(key, ())) == 1:
+                    owned[min(own[key])] |= own.get(field, set())
+            for (one, first), (other, second) in combinations(pairs, 2):
+                crossed = second in owned[one] - owned[other] and first in owned[other] - owned[one]
+                if crossed and all(once[value] == 1 for value in (one, other, first, second)):
+                    yield first, second
+
+    def _marks(self, text: str) -> Mapping[_Field, set[tuple[int, int, str]]]:
+        """The places of a text's values by fields, of two and more values."""
+        found = {*self._places(text)} if _said(text) else ()
+        out = defaultdict[_Field, set[tuple[int, int, str]]](set)
+        for mark in found:
+            for field in self._fields.get(mark[2], ()):
+                out[field].add(mark)
+        return {field: of for field, of in out.items() if len({mark[2] for mark in of}) > 1}
+
+    def _places(self, text: str) -> Iterator[tuple[int, int, str]]:
+        folded = fold(text)
+        for value in self._fields:
+            if (word := fold(value)) in folded and len(word) > 2:
+                found = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", folded)
+                yield from ((*match.span(), value) for match in found)
+        for value in values_in(text):
+            if value.kind != "number" or len(value.text) > 2:
+                yield from ((value.start, value.end, part) for part in _parts(value))
+
     @cached_property
     def _objects(self) -> Sequence[tuple[_Fields, set[str]]]:
         """The objects, by field, with the values that they hold at any depth."""
@@ -239,10 +279,34 @@ def _said(text: str) -> frozenset[str]:
     read = {_word(word) for word in _PROPER.findall(text)}
     read |= {_word(pair + more * third) for pair, third in _TITLE.findall(text) for more in (0, 1)}
     for value in values_in(text):
-        for part in (part for reading in value.readings for part in reading):
-            if value.kind == "date" or value.unit in MONEY.values():
-                read.add(part[-6:] if value.kind == "date" else f"${part}")
+        if value.kind == "date" or value.unit in MONEY.values():
+            read |= _parts(value)
     return frozenset(read)
+
+
+def _parts(value: StatedValue) -> set[str]:
+    """A stated value as objects hold it: a day without its year, a number as an amount."""
+    read = {part for reading in value.readings for part in reading}
+    return {part[-6:] if value.kind == "date" else f"${part}" for part in read}
+
+
+def _pairs(run: Sequence[tuple[int, int, str, str]], text: str) -> Iterator[tuple[str, str]]:
+    """The neighbours of two sides that a text holds together more than each and its other one."""
+    folded = fold(text)
+    gaps = [
+        _divides(folded[one[1] : other[0]]) if one[3] != other[3] else inf
+        for one, other in pairwise(run)
+    ]
+    for one, other, *beside in zip(
+        run, run[1:], gaps, [inf, *gaps], [*gaps[1:], inf], strict=False
+    ):
+        if beside[0] < min(beside[1:]):
+            yield (other[2], one[2]) if one[3] else (one[2], other[2])
+
+
+def _divides(gap: str) -> int:
+    """The strength with which the text between two values divides them."""
+    return next((len(_GAPS) - n for n, sign in enumerate(_GAPS) if sign.search(gap)), 0)
 
 
 def _by_field(one: Mapping[str, Any]) -> _Fields:
@@ -257,7 +321,9 @@ def _by_field(one: Mapping[str, Any]) -> _Fields:
             open_values += [(field, part) for part in cast("Sequence[Any]", value)]
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             out[field].add(f"${plain_number(abs(value))}")
-        elif isinstance(value, str) and value and (not value.islower() or is_id(value)):
+        elif isinstance(value, str) and _DECIMAL.fullmatch(value):
+            out[field].add(f"${plain_number(value)}")
+        elif isinstance(value, str) and value:
             day = _DAY.match(value)
             out[field[0], frozenset()].add(day[1] if day else _word(value))
     return out

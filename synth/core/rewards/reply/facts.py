@@ -55,8 +55,9 @@ class Spoken:
 
     @cached_property
     def numbers(self) -> set[str]:
-        nothing = {"0"} if says_nothing(self.text) else set[str]()
-        return nothing | {
+        said = {"0"} if says_nothing(self.text) else set[str]()
+        said |= {"1"} if re.search(r"\bsingle\b", fold(self.text)) else set[str]()
+        return said | {
             part
             for value in self.values
             if value.kind == "number"
@@ -226,7 +227,9 @@ def rivals(
     right = Spoken("\n".join(gold)).values if spoken.values else ()
     for form in sorted({_form(value) for value in right} - {None}, key=str):
         mine, theirs = ([v for v in text if _form(v) == form] for text in (spoken.levels, right))
-        if any(_equal(one, other) for one in (*mine, *_sum(mine)) for other in theirs):
+        if any(
+            _equal(one, other) for one in (*mine, *_sum(mine)) for other in (*theirs, *_sum(theirs))
+        ):
             continue
         sure = reports and form != "date"
         unknown = [value for value in mine if sure or not _is_given(value, given)]

@@ -54,7 +54,8 @@ IRREGULAR = dict(
         "lent=lend sent=send paid=pay made=make kept=keep wrote=write written=write told=tell"
         " gave=give given=give took=take taken=take sold=sell bought=buy began=begin"
         " begun=begin held=hold found=find did=do done=do put=put set=set"
-        " gone=go went=go spoke=speak rang=ring struck=strike reset=reset left=leave ran=run",
+        " gone=go went=go spoke=speak rang=ring struck=strike reset=reset"
+        " left=leave ran=run let=inform",
     )
 )
 """Past forms of verbs that do not end in -ed."""

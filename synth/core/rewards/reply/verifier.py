@@ -86,7 +86,7 @@ def _new_words(sentence: AgentSentence, given: Material) -> list[str]:
     return new if len(new) > 1 else []
 
 
-RULES = "2026-11-30.4"
+RULES = "2026-11-30.5"
 """The version of the rules; a change of any rule changes it."""
 
 UNJUDGED = "unjudged"
@@ -307,6 +307,8 @@ class Judgement:
         said = [text for text in self.reports if text not in self.golds]
         seen = SeenObjects([call for one in self.requests for call in one.calls], self.given)
         yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
+        for one, other in (pair for text in said for pair in seen.exchanged(text)):
+            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""
@@ -335,11 +337,21 @@ class Judgement:
         by_user = [turn.text for one in self.requests for turn in one.turns]
         for text in {*self.texts}.difference(self.golds):
             for value in people.mentioned(text):
-                known = value.people & concerned or given.holds(value.text)
-                if known or _is_of_two_names(value.text, text) or value.people & self._of_rows:
+                free = self._of_rows | (self._followed if value.kind == "name" else set[Person]())
+                if value.people & (concerned | free) or given.holds(value.text):
                     continue
-                if not any(value.people & people.in_text(turn) for turn in by_user):
+                told = any(value.people & people.in_text(turn) for turn in by_user)
+                if not (told or _is_of_two_names(value.text, text)):
                     yield ReplyFinding(THIRD_PARTY, value.text, f"{value.kind} of somebody else")
+
+    @cached_property
+    def _followed(self) -> set[Person]:
+        """The people of keys in gold's calls that no request has: gold's way leads over them."""
+        people, end = self.evidence.people, self.evidence.task.end
+        asked = Spoken("\n".join(one.task.prompt for one in self.requests))
+        calls = [one["arguments"].items() for one in end.played] if end else []
+        keys = [{name: key for name, key in own if not asked.holds(key)} for own in calls]
+        return people.in_data(keys) if people else set()
 
     @cached_property
     def _of_rows(self) -> set[Person]:

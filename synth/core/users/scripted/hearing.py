@@ -56,7 +56,7 @@ _VERB = re.compile(r"^(?:is|are|was|do|does|did|has|have|can|could|would|will|an
 _CLOSING = re.compile(
     r"(?<!or something )(?<!or anything )\belse\b(?! that)|\b(?:any|other|further|more) (?:\w+ )?(?:questions?|assistance|help)\b"
     r"|\b(?:help|assist) you\b(?! with (?:that|this|it|your)\b)|\b(?:feel free|hesitate|reach out)\b"
-    r"|\bhave a \w+ \w+\W*$|\bif you (?:need|have any)\b|\bdoes that (?:help|answer)"
+    r"|\bhave a \w+ \w+\W*$|\bif you (?:need|have any)\b(?!.*\?)|\bdoes that (?:help|answer)"
 )
 _NOT_CLOSING = re.compile(
     rf"\b(?:shall|should) (?:i|we)\b|\bto proceed\b|\b(?:suggest|offer)\b|\bi(?:'ll)? need\b|\bor would you\b|\belse (?:do you|i should)\b|{_PLEASE} {_TELL}"
