@@ -24,6 +24,7 @@ from envs.world.row_generator import (
     Blend,
     Choice,
     Copy,
+    Form,
     Link,
     Lookup,
     MadeTable,
@@ -38,7 +39,7 @@ from envs.world.row_generator import (
     made_rows,
 )
 from synth.errors import OperatorError
-from synth.ext.authoring.learn_texts import holds_people, text_maker
+from synth.ext.authoring.learn_texts import holds_people, text_maker, with_room
 from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import quoted, snake
 from synth.ext.authoring.roles import FEW
@@ -375,6 +376,8 @@ class _Learner:
         longest = next(one.length for one in self.live.columns if one.name == column)
         people = [c.name for c in self.shape.of_role("person", "name") if c.name != column]
         maker = text_maker(snake(column), kind, values, people, longest)
+        if isinstance(maker, Form) and (column,) in {self.live.key, *self.shape.uniques}:
+            return with_room(maker, len(values), longest)
         apart = any(column in columns for columns in [self.live.key, *self.shape.uniques])
         words = isinstance(maker, Blend) and len(values) <= SMALL and kind is None
         poor = isinstance(maker, Blend) and maker.room < 2 * len(values)

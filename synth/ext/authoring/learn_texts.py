@@ -121,6 +121,22 @@ def forms(texts: Sequence[str]) -> Form | None:
     return Form(dict(out))
 
 
+def with_room(made: Form, count: int, longest: int | None) -> Form:
+    """Forms of codes that tell rows apart: with a digit more where less than four times as many
+    codes have one as are there.
+
+    >>> dict(with_room(Form({"!room#": 5}), 5, None).weights)
+    {'!room##': 5}
+    """
+    narrow = [
+        one
+        for one in made.weights
+        if len(one) < (longest or len(one) + 1) and 10 ** sum(map(one.count, "#@%")) < 4 * count
+    ]
+    weights = made.weights.items()
+    return Form({one.replace("#", "##", one in narrow): weight for one, weight in weights})
+
+
 def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
     return _standard(texts) or clock(texts) or forms(texts) or _letters(kind, texts)
 
