@@ -48,9 +48,7 @@ class _Place:
 @command(HELP)
 def main(options: Arguments) -> int:
     """Run the command; returns 0, or 1 where something stays or a given server cannot be used."""
-    files = sweep(remove=not options.dry_run)
-    left = [str(path) for path in files if path.exists()]
-    places = [_Place("temporary files", [str(path) for path in files], left)]
+    places = [_files(dry_run=options.dry_run)]
     targets = [(driver_of(parse_url(url)), url) for url in options.url]
     for engine, url in targets or [(engine, None) for engine in SERVERS]:
         places.append(_server(engine, url, dry_run=options.dry_run))
@@ -61,6 +59,12 @@ def main(options: Arguments) -> int:
     failed = any(place.problem for place in places) if options.url else False
     stays = any(place.left for place in places) and not options.dry_run
     return 1 if failed or stays else 0
+
+
+def _files(*, dry_run: bool) -> _Place:
+    found = sweep(remove=not dry_run)
+    left = [path for path in found if path.exists()]
+    return _Place("temporary files", [str(path) for path in found], [str(path) for path in left])
 
 
 def _server(engine: str, url: str | None, *, dry_run: bool) -> _Place:

@@ -89,9 +89,7 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
             {"family": family, **_figures(keys, one, two)}
             for family, keys in sorted(_by_family(scored, one).items())
         ],
-        "why_lost": count_failures(
-            two[key] for key in scored if one[key].solved and not two[key].solved
-        ),
+        "why_lost": count_failures(_key_samples(scored, one, two)),
         "why_still_failing": count_failures(
             two[key] for key in scored if not one[key].solved and not two[key].solved
         ),
@@ -101,6 +99,13 @@ def compare(first: Dataset, second: Dataset) -> dict[str, Any]:
 
 def flipped(one: Sample, two: Sample) -> bool:
     return one.solved != two.solved
+
+
+def _key_samples(
+    keys: Iterable[Key], one: Mapping[Key, Sample], two: Mapping[Key, Sample]
+) -> Iterable[Sample]:
+    """The second samples of pairs of which the first passed and the second did not."""
+    return (two[key] for key in keys if one[key].solved and not two[key].solved)
 
 
 def read_samples(dataset: Dataset) -> dict[Key, Sample]:

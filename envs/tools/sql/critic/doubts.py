@@ -39,11 +39,7 @@ def doubts(
         "null_first": bool(rows) and any(rows[0][key] is None for key in keys),
         "text_number": _compares_text(statement)
         or any(len(rows) > 1 and all(_is_number(row[key]) for row in rows) for key in keys),
-        "float_sum": any(
-            _FLOAT.search(types.get(column.name.lower(), ""))
-            for total in statement.find_all(exp.Sum, exp.Avg)
-            for column in total.find_all(exp.Column)
-        ),
+        "float_sum": _adds_floats(statement, types),
         "date_forms": any(
             literal.is_string and _OTHER_DATE.fullmatch(literal.name)
             for literal in statement.find_all(exp.Literal)
@@ -116,6 +112,14 @@ def _compared_texts(
         for literal in literals if len(owners) == 1 else ():
             if isinstance(literal, exp.Literal) and literal.is_string:
                 yield *owners[0], literal.name
+
+
+def _adds_floats(statement: exp.Expr, types: Mapping[str, str]) -> bool:
+    return any(
+        _FLOAT.search(types.get(column.name.lower(), ""))
+        for total in statement.find_all(exp.Sum, exp.Avg)
+        for column in total.find_all(exp.Column)
+    )
 
 
 def _shown_keys(statement: exp.Query) -> Iterator[int]:
