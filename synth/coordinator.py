@@ -228,8 +228,7 @@ class Coordinator:
             if answer.kind != "probed" or not answer.error_type:
                 continue
             if not answer.retryable:
-                found = resolve("synth.core.runner.preflight:refused")(answer)
-                raise OperatorError("\n".join([found, *dispatcher.warnings]))
+                raise OperatorError("\n".join([*_refused(answer), *dispatcher.warnings]))
             self._say(f"warning: the first call failed, which may pass: {answer.message}")
 
     async def _prove(self, dispatcher: Dispatcher, log: ProofLog) -> None:
@@ -471,6 +470,17 @@ def failures(directory: Path) -> list[Failure]:
         for name, texts in kinds.items()
     ]
     return sorted(found, key=lambda kind: -kind.count)
+
+
+def _refused(answer: Delivery) -> Iterator[str]:
+    """The endpoint's words on the first call, and what to do about them."""
+    yield f"the endpoint refuses the first call: {answer.message}"
+    if answer.error_type == "ContextOverflow":
+        yield (
+            "The first prompt with its tools is longer than the model's context: serve it with"
+            " more (vLLM: --max-model-len), or choose another model or a world with fewer tools."
+        )
+    yield "No rollout was begun. (preflight=false skips this call)"
 
 
 def _started(workers: int) -> str:

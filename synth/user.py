@@ -122,10 +122,8 @@ class UserRole(JsonForm):
     @property
     def every_topic(self) -> Mapping[str, Topic]:
         """The topics of the request and of all follow-ups."""
-        out = dict(self.knows)
-        for sequel in self.then:
-            out.update(sequel.knows)
-        return out
+        parts = (self, *self.then)
+        return {name: topic for part in parts for name, topic in part.knows.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,9 +167,8 @@ envs/world/world.py envs.sandboxes.server.altered_rows:ALTERATIONS
 synth/core/models/scripted/styles.py synth.core.models.scripted.fallible:FallibleModel
 # a run without narration
 synth/core/models/scripted/styles.py synth.core.models.scripted.narrating:Narrating
-# a run without an endpoint has no rates, and no first call that can be refused
+# a run without an endpoint has no rates
 synth/coordinator.py synth.core.runner.rate_limits.governor:make_governor
-synth/coordinator.py synth.core.runner.preflight:refused
 synth/worker.py synth.core.runner.rate_limits.limiter:LeasedRateLimiter
 # few runs keep an audit
 synth/worker.py synth.core.runner.audit_files:AuditLog

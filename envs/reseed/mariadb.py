@@ -186,9 +186,8 @@ class MySQLReseed(ServerReseed):
             if _key("TABLE", table) in created and (
                 beyond or _key("TABLE", referenced) not in created
             ):
-                self._drop(
-                    [("TABLE", table)]
-                )  # else rows of the other table could no longer be deleted
+                # Else rows of the other table could no longer be deleted.
+                self._drop([("TABLE", table)])
                 changed.append(
                     f"{beyond}{referenced} (a foreign key of {table}, which is dropped again)"
                 )

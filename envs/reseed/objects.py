@@ -85,9 +85,7 @@ def touches(path: Path, dialect: Dialect, database: str | None = None) -> list[T
     return out
 
 
-def qualified_names(
-    path: Path, dialect: Dialect, database: str | None = None
-) -> set[tuple[str, str]]:
+def qualified_names(path: Path, dialect: Dialect, database: str) -> set[tuple[str, str]]:
     """Every ``a.b`` in a script, in lower case: names of tables, columns and what only looks like
     it. A database that is created or dropped comes as ``(a, "")``.
 

@@ -118,11 +118,7 @@ def _put(built: Path, target: Path, *, force: bool) -> None:
         for side in _SIDES:
             Path(f"{target}{side}").unlink(missing_ok=True)
         built.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    _sync(target.parent)
 
 
 @contextmanager

@@ -6,10 +6,12 @@ import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import apsw
+import sqlalchemy
 
 from envs.errors import ScriptError
 from envs.scripts.lexis import Dialect, Lexis, rewrite_code
@@ -49,12 +51,9 @@ class ScriptEngine(ABC):
 
     def rows(self, text: str) -> Sequence[Sequence[Any]]:
         """Run one statement to its end; its rows, if it has any."""
-        cursor = self.connection.cursor()
-        try:
+        with closing(self.connection.cursor()) as cursor:
             cursor.execute(text)
             return cursor.fetchall() if cursor.description else ()
-        finally:
-            cursor.close()
 
     def copy(self, text: str, data: str) -> None:
         raise ScriptError("COPY FROM STDIN is PostgreSQL's")
@@ -110,12 +109,9 @@ class _SqliteScript(ScriptEngine):
 
     def rows(self, text: str) -> Sequence[Sequence[Any]]:
         # fetchall runs a statement to its end; apsw's cursors have no description of a finished one
-        cursor = self.connection.cursor()
-        try:
+        with closing(self.connection.cursor()) as cursor:
             cursor.execute(text)
             return cursor.fetchall()
-        finally:
-            cursor.close()
 
     def words(self, error: Exception) -> str:
         return str(error).removeprefix("SQLError: ")
@@ -159,12 +155,8 @@ class _PostgresScript(ScriptEngine):
         self.rows(text)
 
     def copy(self, text: str, data: str) -> None:
-        cursor = self.connection.cursor()
-        try:
-            with cursor.copy(text) as copy:
-                copy.write(data)
-        finally:
-            cursor.close()
+        with closing(self.connection.cursor()) as cursor, cursor.copy(text) as copy:
+            copy.write(data)
 
     def words(self, error: Exception) -> str:
         diagnosis = getattr(error, "diag", None)
@@ -221,17 +213,13 @@ class MySQL(ScriptEngine):
         return None if name is None else str(name)
 
     def rows(self, text: str) -> Sequence[Sequence[Any]]:
-        cursor = self.connection.cursor()
-        try:
+        with closing(self.connection.cursor()) as cursor:
             cursor.execute(text)
             rows = cursor.fetchall()
-            while (
-                cursor.nextset()
-            ):  # a CALL may have several results, the last of which may be the error
+            # A CALL may have several results, the last of which may be the error.
+            while cursor.nextset():
                 pass
             return rows
-        finally:
-            cursor.close()
 
     def execute(self, text: str) -> None:
         if "utf8mb4_0900_" in text:
@@ -290,9 +278,12 @@ class MySQL(ScriptEngine):
 
 
 def engine_for(dialect: Dialect, connection: Any) -> ScriptEngine:
+    """The engine over a driver's own connection, or SQLAlchemy's."""
     engines: dict[Dialect, type[ScriptEngine]] = {
         "sqlite": _SqliteScript,
         "postgresql": _PostgresScript,
         "mysql": MySQL,
     }
+    if isinstance(connection, sqlalchemy.Connection):
+        connection = connection.connection.dbapi_connection
     return engines[dialect](connection)

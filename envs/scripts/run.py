@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy
-
 from envs.errors import ScriptError, WorldError
 from envs.scripts.engines import ScriptEngine, engine_for
 from envs.scripts.lexis import Dialect, Statement
@@ -126,11 +124,8 @@ def run_script(path: Path, connection: Any, dialect: Dialect, watch: Watch | Non
     WorldError where the file cannot be read; ScriptError with file, line and the database's words
     where a statement fails or demands what a script may not do.
     """
-    raw: Any = connection
-    if isinstance(connection, sqlalchemy.Connection):
-        raw = connection.connection.dbapi_connection
     path = Path(path)
-    with engine_for(dialect, raw) as engine:
+    with engine_for(dialect, connection) as engine:
         count = 0
         for file, statement, verdict in walk(path, Policy(dialect, engine.database())):
             try:

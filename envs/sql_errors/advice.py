@@ -59,7 +59,11 @@ def _column_advice(facts: Facts, tables: Mapping[str, Table]) -> str | None:
     named = _table_called(qualifier, facts.statement, tables) if qualifier else None
     if named is not None:
         return no_column(column, [_columns(named)])
-    used = [table for table in tables.values() if _mentions(facts.statement, table.name)]
+    used = [
+        table
+        for table in tables.values()
+        if re.search(rf"\b{re.escape(table.name)}\b", facts.statement, re.IGNORECASE)
+    ]
     return no_column(column, list(map(_columns, used or tables.values())))
 
 
@@ -135,10 +139,6 @@ def _table_called(name: str | None, statement: str, tables: Mapping[str, Table])
         if found[1].lower() in folded:
             return folded[found[1].lower()]
     return None
-
-
-def _mentions(statement: str, name: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", statement, re.IGNORECASE) is not None
 
 
 def _columns(table: Table) -> tuple[str, Sequence[str]]:

@@ -14,9 +14,8 @@ from typing import Any, cast
 Json = Any
 Accepts = Callable[[Json], bool]
 
-_ABOUT = frozenset(
-    {"title", "description", "default", "format"}
-)  # jsonschema asserts no format unless it is told to
+# jsonschema asserts no format unless it is told to.
+_ABOUT = frozenset({"title", "description", "default", "format"})
 
 _KINDS: Mapping[str, tuple[frozenset[type], frozenset[str]]] = {
     "string": (frozenset({str}), frozenset({"enum", "const", "minLength", "maxLength", "pattern"})),

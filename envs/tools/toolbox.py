@@ -41,11 +41,6 @@ class _Validator(Protocol):
     def iter_errors(self, instance: Json) -> Iterator[jsonschema.ValidationError]: ...
 
 
-def _repeated(names: Sequence[str]) -> list[str]:
-    """The names that are listed more than once, sorted."""
-    return sorted({name for name in names if names.count(name) > 1})
-
-
 class Toolbox:
     """An immutable set of tools with compiled validators; shared by a worker's rollouts."""
 
@@ -53,8 +48,8 @@ class Toolbox:
         self.tools: Sequence[Tool] = tuple(tools)
         self._folder = file
         problems = [line for tool in self.tools for line in lint(tool)]
-        names = [tool.name for tool in self.tools]
-        problems += [f"two tools are named {name!r}" for name in _repeated(names)]
+        counts = sorted(Counter(tool.name for tool in self.tools).items())
+        problems += [f"two tools are named {name!r}" for name, count in counts if count > 1]
         if problems:
             raise WorldError("; ".join(problems), file)
         self._by_name = {tool.name: tool for tool in self.tools}

@@ -155,16 +155,11 @@ def _shared_folder(folder: Path) -> Path | None:
             line,
         )
     if not target.is_dir():
-        near = difflib.get_close_matches(
-            target.name, [item.name for item in _worlds_beside(folder)], n=1
-        )
+        beside = [item.name for item in folder.parent.iterdir() if _holds_database(item)]
+        near = difflib.get_close_matches(target.name, beside, n=1)
         meant = f"; did you mean ../{near[0]}?" if near else ""
         raise WorldError(f"`database: {value}`: folder not found: {target}{meant}", file, line)
     return target
-
-
-def _worlds_beside(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.parent.iterdir() if path.is_dir() and _holds_database(path))
 
 
 def _fault(folder: Path, message: str) -> WorldError:

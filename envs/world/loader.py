@@ -40,7 +40,8 @@ def _world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ..
 
     Raises :class:`~envs.errors.WorldError` with file and line for the first mistake.
     """
-    tools = _decorated(package)
+    own = vars(package.load("executors")).values() if package.has("executors") else ()
+    tools = [value for value in own if isinstance(value, Tool)]
     extensions: list[Extension] = []
     file = package.folder / "tools.yaml"
     for entry in read_tools_yaml(file, read_text(file)) if file.is_file() else ():
@@ -51,12 +52,6 @@ def _world_tools(package: WorldPackage) -> tuple[list[Tool], tuple[Extension, ..
                 raise WorldError(f"two tools are named {tool.name!r}", file, entry.source.line)
             tools.append(tool)
     return tools, tuple(dict.fromkeys(extensions))
-
-
-def _decorated(package: WorldPackage) -> list[Tool]:
-    if not package.has("executors"):
-        return []
-    return [value for value in vars(package.load("executors")).values() if isinstance(value, Tool)]
 
 
 def resolve_executor(path: str, package: WorldPackage) -> Executor:

@@ -21,13 +21,12 @@ import os
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any, cast
-
-import sqlalchemy
 
 from envs.errors import WorldError, last_place
 from envs.quoting import quoted
@@ -167,11 +166,8 @@ def insert_rows(connection: Any, rows: Iterable[SeedRow], dialect: Dialect) -> d
     that PostgreSQL generates go on behind the greatest. Raises WorldError with the place of the
     row: a table or column that is not there, or what the database refused, in its own words.
     """
-    raw: Any = connection
-    if isinstance(connection, sqlalchemy.Connection):
-        raw = connection.connection.dbapi_connection
     file: str | None = None
-    with engine_for(dialect, raw) as engine:
+    with engine_for(dialect, connection) as engine:
         if dialect == "sqlite" and not engine.owned():
             engine.rows("PRAGMA foreign_keys = ON")
         engine.transaction("begin", "BEGIN")
@@ -219,13 +215,11 @@ class _Loader:
         )
         values = [tuple(map(self._bound, row.values.values())) for row in group]
         self._engine.rows(f"SAVEPOINT {_POINT}")
-        cursor = self._engine.connection.cursor()
-        try:
-            cursor.executemany(sql, values)
-        except self._engine.errors as error:
-            raise self._refused(error, sql, group, values) from error
-        finally:
-            cursor.close()
+        with closing(self._engine.connection.cursor()) as cursor:
+            try:
+                cursor.executemany(sql, values)
+            except self._engine.errors as error:
+                raise self._refused(error, sql, group, values) from error
         self._engine.rows(f"RELEASE SAVEPOINT {_POINT}")
         self.counts[table] = self.counts.get(table, 0) + len(group)
 
@@ -255,12 +249,9 @@ class _Loader:
 
     def _columns_of(self, table: str) -> list[str]:
         if table not in self._columns:
-            cursor = self._engine.connection.cursor()
-            try:
+            with closing(self._engine.connection.cursor()) as cursor:
                 cursor.execute(f"SELECT * FROM {self._quoted(table, plain=True)} WHERE 1 = 0")
                 self._columns[table] = [str(item[0]) for item in cursor.description]
-            finally:
-                cursor.close()
         return self._columns[table]
 
     def _quoted(self, name: str, *, plain: bool = False) -> str:
@@ -283,10 +274,8 @@ class _Loader:
             literal = "'" + word.replace("'", "''") + "'"
             for name in self._columns[table]:
                 column = "'" + name.replace("'", "''") + "'"
-                owned = self._engine.rows(f"SELECT pg_get_serial_sequence({literal}, {column})")[0][
-                    0
-                ]
-                if owned is not None:
+                asked = f"SELECT pg_get_serial_sequence({literal}, {column})"
+                if (owned := self._engine.rows(asked)[0][0]) is not None:
                     most = f"max({self._quoted(name, plain=True)})"
                     sequence = "'" + str(owned).replace("'", "''") + "'"
                     self._engine.rows(

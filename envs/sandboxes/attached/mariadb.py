@@ -10,7 +10,7 @@ import datetime as dt
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import sqlalchemy
@@ -258,12 +258,11 @@ class _MariaDBWriter(Writer, MariaDBAccess):
 
     def _end_statement(self, session: int) -> None:
         """End what a session executes. Where that fails, the process of the rollout is killed."""
-        with suppress(SQLAlchemyError, MySQLError, OSError):
-            connection = self.engine().raw_connection()
-            try:
-                connection.cursor().execute(f"KILL QUERY {session}")
-            finally:
-                connection.close()
+        with (
+            suppress(SQLAlchemyError, MySQLError, OSError),
+            closing(self.engine().raw_connection()) as connection,
+        ):
+            connection.cursor().execute(f"KILL QUERY {session}")
 
 
 class _AllRows(list[Any]):

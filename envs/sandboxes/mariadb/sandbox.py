@@ -24,7 +24,7 @@ from envs.sandboxes.contained import wrapped
 from envs.sandboxes.load_bounds import bounded_load
 from envs.sandboxes.mariadb.copy import Log, copy, put
 from envs.sandboxes.mariadb.dialect import SAVEPOINT, MariaDBCall, make_engine
-from envs.sandboxes.mariadb.schema import MariaDBTable, content_digest, read_schema, read_seeds
+from envs.sandboxes.mariadb.schema import content_digest, read_schema, read_seeds
 from envs.sandboxes.mariadb.server import MariaDBServer
 from envs.sandboxes.mariadb.session import MariaDBSession
 from envs.sandboxes.mariadb.statement_guard import DENIED, Insertion
@@ -200,22 +200,17 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, _MariaDBSlot]):
                 for (number, _), ends in self._log.total.items()
                 if ends.first != ends.last
             ]
-            gone = [
-                statement
-                for number, ends in rows
-                for statement in put(self._shape(number), slot.name, ends.first, None)
-            ]
-            come = [
-                statement
-                for number, ends in rows
-                for statement in put(self._shape(number), slot.name, None, ends.last)
-            ]
-            self._template.server.write([*gone, *come])
+            gone = [(number, ends.first, None) for number, ends in rows]
+            come = [(number, None, ends.last) for number, ends in rows]
+            self._template.server.write(
+                [
+                    statement
+                    for number, old, new in (*gone, *come)
+                    for statement in put(self._template.shapes[number], slot.name, old, new)
+                ]
+            )
         self._note_keys(self._log.total)
         slot.session.say("START TRANSACTION")
-
-    def _shape(self, number: int) -> MariaDBTable:
-        return self._template.shapes[number]
 
     @contextmanager
     def transaction(self, limits: Limits) -> Generator[Transaction]:
@@ -260,7 +255,7 @@ class MariaDBSandbox(ServerSandbox[MariaDBTemplate, _MariaDBSlot]):
     def _note_keys(self, chains: Chains) -> None:
         """Note the generated keys, so that none is given twice."""
         for (number, _), ends in chains.items():
-            shape = self._shape(number)
+            shape = self._template.shapes[number]
             if shape.counter is not None and ends.last is not None:
                 column, least = self._next[shape.name] or shape.counter
                 value = ends.last[shape.columns.index(column)]

@@ -210,9 +210,8 @@ class MariaDBSession(ServerSession):
             if code in _CUT:
                 raise timeout_error()
             if code in _WRONG:
-                raise err.OperationalError(
-                    1301, words
-                )  # by the number of a result that is too large: all are limits
+                # By the number of a result that is too large: all are limits.
+                raise err.OperationalError(1301, words)
 
 
 class _RowReader:

@@ -56,7 +56,7 @@ function that one could revoke.
 DENIED, SYNTAX = 1142, 1064
 """The server's own numbers for a command that is denied, and for one that cannot be parsed."""
 
-_BLANK = re.compile(r"(?:\s|--(?=\s|\Z)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z))+", re.DOTALL)
+_BEFORE = re.compile(r"(?:[\s(;]|--(?=\s|\Z)[^\n]*|#[^\n]*|/\*(?!M?!).*?(?:\*/|\Z))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 _TARGET = re.compile(
@@ -158,13 +158,5 @@ def _plain(sql: str) -> str:
 
 def _start(sql: str) -> int:
     """The index of the first word, behind blanks, comments and opening parentheses."""
-    position = 0
-    while position < len(sql):
-        blank = _BLANK.match(sql, position)
-        if blank is not None and blank.end() > position:
-            position = blank.end()
-        elif sql[position] in "(;":
-            position += 1
-        else:
-            break
-    return position
+    found = _BEFORE.match(sql)
+    return 0 if found is None else found.end()

@@ -284,7 +284,10 @@ class AdminSession(ABC):
     def drop(self, *databases: str, login: str | None = None) -> None:
         """Drop databases of ours and their login in the background. :meth:`close` waits."""
         removal = Removal(databases, login)
-        self._in_background(lambda: self._try_drop(removal))
+        try:
+            self._dropper.submit(self._try_drop, removal)
+        except RuntimeError:  # the interpreter is about to end, and starts nothing any more
+            self._try_drop(removal)
 
     def _try_drop(self, removal: Removal) -> None:
         """Drop; what cannot be dropped now is tried again with the next, and at the end."""
@@ -305,12 +308,6 @@ class AdminSession(ABC):
                 self._left.append(removal)
             return False
         return True
-
-    def _in_background(self, work: Callable[[], None]) -> None:
-        try:
-            self._dropper.submit(work)
-        except RuntimeError:  # the interpreter is about to end, and starts nothing any more
-            work()
 
     def close(self) -> None:
         """Remove the databases and logins that are left, and the lock with the session.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 
 import apsw
@@ -30,8 +30,7 @@ MOST_ROWS = 100_000
 @contextmanager
 def _altered(image: bytes, out: list[bytes]) -> Generator[apsw.Connection]:
     """Change an image that nobody writes to, without triggers; then ``out`` is the new one."""
-    raw = apsw.Connection(":memory:")
-    try:
+    with closing(apsw.Connection(":memory:")) as raw:
         raw.deserialize("main", image)
         raw.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN")
         for (name,) in list(raw.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")):
@@ -39,8 +38,6 @@ def _altered(image: bytes, out: list[bytes]) -> Generator[apsw.Connection]:
         yield raw
         raw.execute("COMMIT")
         out.append(raw.serialize("main"))
-    finally:
-        raw.close()
 
 
 def row_subset(image: bytes, part: int, parts: int) -> bytes:

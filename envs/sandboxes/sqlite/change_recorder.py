@@ -157,9 +157,8 @@ def net_changes(
         # The same key may have gone from one row and come to another.
         for row, side in ((old, 0), (new, 1)):
             if row is not None:
-                by_key.setdefault((table, _known_by(shape, identity, row)), [None, None])[side] = (
-                    row
-                )
+                key = table, _known_by(shape, identity, row)
+                by_key.setdefault(key, [None, None])[side] = row
     for (table, known), (old, new) in by_key.items():
         shape = shapes[table]
         change = row_change(table, shape.columns, _key_columns(shape, known), old, new)

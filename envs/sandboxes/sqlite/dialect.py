@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from types import ModuleType
 from typing import Any
 
@@ -67,14 +68,11 @@ class CallConnection(ContainedConnection):
     ) -> tuple[Sequence[str], Sequence[tuple[Any, ...]]] | None:
         if "\\" in sql or "::" in sql:  # what SQLAlchemy reads in its own way
             return None
-        cursor = ApswCursor(self.call)
-        try:
+        with closing(ApswCursor(self.call)) as cursor:
             cursor.execute(sql, binds)
             if cursor.description is None:
                 return (), ()
             return [column[0] for column in cursor.description], cursor.fetchall()
-        finally:
-            cursor.close()
 
     def rollback(self) -> None:
         if not self.call.ended:

@@ -57,10 +57,8 @@ its statements a call may use them: no look comes between two columns of a row.
 
 LIMITS = (
     (apsw.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
-    (
-        apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
-        500,
-    ),  # a 24 KB pattern runs 20 s in one opcode, out of any timeout's reach
+    # A pattern of 24 KB runs 20 s in one opcode, out of any timeout's reach.
+    (apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500),
     (apsw.SQLITE_LIMIT_ATTACHED, 0),
     (apsw.SQLITE_LIMIT_TRIGGER_DEPTH, 100),
     (apsw.SQLITE_LIMIT_WORKER_THREADS, 0),

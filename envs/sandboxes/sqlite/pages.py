@@ -45,10 +45,8 @@ class Base:
     def __init__(self, image: bytes | mmap.mmap) -> None:
         self.image = image
         self.size = len(image)
-        declared = int.from_bytes(image[16:18], "big")
-        self.page_size = (
-            65_536 if declared == 1 else declared or 4_096
-        )  # https://sqlite.org/fileformat2.html
+        declared = int.from_bytes(image[16:18], "big")  # https://sqlite.org/fileformat2.html
+        self.page_size = 65_536 if declared == 1 else declared or 4_096
         self._shared: int | None = None
         self._sharing = threading.Lock()
 

@@ -74,9 +74,8 @@ def first_rows(result: sqlalchemy.CursorResult[Any], cap: int) -> Rows:
             rows.shown.append(row)
             rows.count += 1
     except DBAPIError as error:
-        if f"more than {rows.count} rows" not in str(
-            error.orig
-        ):  # the row cap of the call, in any engine's sandbox
+        # The row cap of the call, in any engine's sandbox.
+        if f"more than {rows.count} rows" not in str(error.orig):
             raise
         rows.more = True
     result.close()

@@ -159,10 +159,8 @@ class ConversationMemory:
         if usage.input_tokens is not None:
             # Reasoning is not sent back, by default at least.
             visible = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
-            self._measured, self._measured_to = (
-                usage.input_tokens + max(visible, 0),
-                len(self._context),
-            )
+            self._measured = usage.input_tokens + max(visible, 0)
+            self._measured_to = len(self._context)
 
     def _fresh(self, emitted: str) -> str:
         """Return the emitted id, or a new one if it is empty, was used before, or has a form that

@@ -397,11 +397,9 @@ def _react(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:
     rest = text[found.end() :]
     given = re.search(r"(?:^|\n)[ \t]*Action Input[ \t]*:[ \t]*", rest)
     if given is not None and name in known:
-        arguments = re.split(r"\n[ \t]*Observation[ \t]*:", rest[given.end() :], maxsplit=1)[
-            0
-        ].strip()
+        arguments, *_ = re.split(r"\n[ \t]*Observation[ \t]*:", rest[given.end() :], maxsplit=1)
         return text[: found.start()].rstrip(), [
-            TextCall("react", name, _without_fence(arguments), text[found.start() :])
+            TextCall("react", name, _without_fence(arguments.strip()), text[found.start() :])
         ]
     pairs = _objects(_without_fence((found.group(1) + rest).strip()))
     if pairs and all(name in known for name, _ in pairs):

@@ -176,14 +176,10 @@ def _work(
     return partial(_run, partial(resume_run, own, changes, consent=consent), progress)
 
 
-def _console(progress: bool) -> Console:
-    # In a notebook, Rich would write HTML; lines on standard error can be read everywhere.
-    return Console(file=sys.stderr, quiet=not progress, force_jupyter=False, highlight=False)
-
-
 def _run(play: Callable[..., RunReport], progress: bool, interrupt: Interrupt) -> Run:
-    return Run(play(console=_console(progress), begun=partial(_connect, interrupt)))
+    def connect(coordinator: Coordinator) -> None:
+        interrupt.connect(coordinator.interrupt)
 
-
-def _connect(interrupt: Interrupt, coordinator: Coordinator) -> None:
-    interrupt.connect(coordinator.interrupt)
+    # In a notebook, Rich would write HTML; lines on standard error can be read everywhere.
+    console = Console(file=sys.stderr, quiet=not progress, force_jupyter=False, highlight=False)
+    return Run(play(console=console, begun=connect))

@@ -7,7 +7,6 @@ import os
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -236,7 +235,7 @@ def _print(report: FamilyReport, screen: Screen) -> None:
     parts = [
         f"{report.tasks} tasks proved, capacity {report.capacity:,}",
         f"{len(report.agents)} lazy agents caught",
-        f"mutants: {_total(report.killed)} killed, {_total(report.equivalent)} equivalent, {other}",
+        f"mutants: {report.killed.total()} killed, {report.equivalent.total()} equivalent, {other}",
         _honest_part(report),
     ]
     if report.gold_scores:
@@ -304,7 +303,3 @@ def _honest_part(report: FamilyReport) -> str:
     line = f"honest agents: {len(report.honest_winners)} of {len(report.honest_played)} won"
     excepted = len(report.honest_excepted)
     return f"{line} ({excepted} excepted)" if excepted else line
-
-
-def _total(counter: Counter[str]) -> int:
-    return sum(counter.values())

@@ -60,7 +60,10 @@ def describe(run: PreparedRun) -> dict[str, Any]:
     for block in plan.blocks:
         composed.update(block.composed)
         requests.update(block.requests)  # pyright: ignore[reportArgumentType]
-    splits = {"universes": [_block(block) for block in plan.blocks]} if len(plan.blocks) > 1 else {}
+    universes = [
+        {"universe": block.source.universe, "split": block.split, "tasks": block.tasks}
+        for block in plan.blocks
+    ]
     return {
         "world": {"name": run.world.name, "digest": run.world.digest, "path": str(run.world.path)},
         "tasks": plan.tasks,
@@ -68,7 +71,7 @@ def describe(run: PreparedRun) -> dict[str, Any]:
         "rollouts": plan.jobs,
         "shards": len(run.layout),
         "seed": plan.seed,
-        **splits,
+        **({"universes": universes} if len(universes) > 1 else {}),
         "families": [
             {"family": name, "tasks": share, "capacity": plan.capacity(name)}
             | ({"requests": round(requests[name])} if composed else {})
@@ -91,10 +94,6 @@ def describe(run: PreparedRun) -> dict[str, Any]:
             "tools": tools,
         },
     }
-
-
-def _block(block: Any) -> dict[str, object]:
-    return {"universe": block.source.universe, "split": block.split, "tasks": block.tasks}
 
 
 def _offered_tools(run: PreparedRun, task: Task) -> list[dict[str, Any]]:
@@ -174,8 +173,7 @@ def _lines(plan: Mapping[str, Any]) -> list[str]:
         f"runtime   {runtime['kind']}" + (f": {runtime['why']}" if "why" in runtime else "")
     )
     lines.append(f"\nfirst rollout {first['id']}, task {first['task']}\n")
-    for role in ("system", "user"):
-        lines.append(f"[{role}]\n{first[role]}\n")
+    lines += [f"[{role}]\n{first[role]}\n" for role in ("system", "user")]
     lines.append("[tools]")
     lines += [json.dumps(tool["function"], ensure_ascii=False) for tool in first["tools"]]
     return lines

@@ -56,36 +56,30 @@ def sweep(jobs: Sequence[Composed], console: Console, *, as_json: bool) -> int:
     return max(exit_code(report) for report in reports if report is not None)
 
 
-_HEADER = ("status", "rows", "mean reward", "successful", "broke", "cost")
+_HEADER = ("status", "rows", "mean reward", "successful", "broke", "cost", "directory")
 
 
 def _show_points(jobs: Sequence[Composed], reports: Sequence[RunReport | None]) -> None:
     """Print a line for each point; a report of None stands for a job that failed."""
-    settings = [_settings(composed.overrides) for composed in jobs]
+    settings = [
+        {key: value for key, _, value in (line.partition("=") for line in composed.overrides)}
+        for composed in jobs
+    ]
     keys = list(dict.fromkeys(key for setting in settings for key in setting))
     varied = [key for key in keys if len({setting.get(key, "") for setting in settings}) > 1]
     rows = [
-        [*(setting.get(key, "") for key in varied), *_figures(report), _where(report)]
+        [*(setting.get(key, "") for key in varied), *_figures(report)]
         for setting, report in zip(settings, reports, strict=True)
     ]
     screen = Screen()
     screen.heading(f"{len(jobs)} points")
     first = len(varied) + 1
-    header = [*varied, *_HEADER, "directory"]
-    screen.table(header, rows, right=range(first, first + len(_HEADER) - 1))
-
-
-def _settings(overrides: Sequence[str]) -> dict[str, str]:
-    return {key: value for key, _, value in (line.partition("=") for line in overrides)}
-
-
-def _where(report: RunReport | None) -> str:
-    return "" if report is None else relative(report.directory)
+    screen.table([*varied, *_HEADER], rows, right=range(first, first + len(_HEADER) - 2))
 
 
 def _figures(report: RunReport | None) -> list[str]:
     if report is None:
-        return ["failed", "", "", "", "", ""]
+        return ["failed", "", "", "", "", "", ""]
     totals, mean = report.totals, report.totals.mean_reward()
     return [
         report.status,
@@ -94,4 +88,5 @@ def _figures(report: RunReport | None) -> list[str]:
         f"{totals.successes / totals.scored:.1%}" if totals.scored else "",
         f"{sum(kind.count for kind in report.failures):,}",
         totals.cost() if totals.tokens else "",
+        relative(report.directory),
     ]

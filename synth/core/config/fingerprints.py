@@ -84,17 +84,13 @@ def fingerprint(kept: Mapping[str, Any], extensions: Iterable[Extension] = ()) -
 def difference(old: RunConfig, new: RunConfig) -> list[str]:
     """One line per fingerprinted key that differs: ``tasks.count: 500 -> 600``."""
     before, after = fingerprinted(old), fingerprinted(new)
+    # As the digest sees values: 1 and True, or 1 and 1.0, are not the same JSON.
     return [
         f"{key}: {_plain(before.get(key))} -> {_plain(after.get(key))}"
         for key in {**before, **after}
-        if not _same(before.get(key), after.get(key))
+        if digest(before.get(key)) != digest(after.get(key))
     ]
 
 
 def _plain(value: Any) -> str:
     return "null" if value is None else str(value)
-
-
-def _same(left: Any, right: Any) -> bool:
-    # As the digest sees it: 1 and True, or 1 and 1.0, are not the same JSON.
-    return digest(left) == digest(right)

@@ -275,7 +275,8 @@ def _checked(override: Override, groups: Groups) -> Override:
     """The override in the form that works whether or not the key stands in a YAML file already."""
     key, line = override.key_or_group, override.input_line
     if override.is_hydra_override() or key == "hydra":
-        raise _Refused(_hydras_own(key))
+        instead = SWEEPS if _OF_SWEEPS.match(key) else ""
+        raise _Refused(f"{key}: of Hydra's own settings only {SEARCH_PATH} is used here{instead}")
     if override.package is not None:
         raise _Refused(f"{line}: packages (@) are not used here; the group is {key}")
     if key in groups.choices:
@@ -299,11 +300,6 @@ def _checked(override: Override, groups: Groups) -> Override:
             )
         return override
     return replace(override, type=OverrideType.FORCE_ADD)
-
-
-def _hydras_own(key: str) -> str:
-    instead = SWEEPS if _OF_SWEEPS.match(key) else ""
-    return f"{key}: of Hydra's own settings only {SEARCH_PATH} is used here{instead}"
 
 
 def _values(override: Override, groups: Groups, *, multirun: bool) -> list[str]:

@@ -55,10 +55,7 @@ class CombinedDataset(Dataset):
         return Reviews(dict(chain.from_iterable(one.reviews.rows.items() for one in self.members)))
 
     def errors_by_split(self) -> Counter[str]:
-        counts = Counter[str]()
-        for dataset in self.members:
-            counts += dataset.errors_by_split()
-        return counts
+        return sum((dataset.errors_by_split() for dataset in self.members), Counter[str]())
 
     def errors(self) -> list[dict[str, Any]]:
         return [error for dataset in self.members for error in dataset.errors()]

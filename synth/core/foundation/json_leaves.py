@@ -49,13 +49,13 @@ def texts_in(value: Any) -> Iterator[str]:
     return (leaf for leaf in leaves(value) if isinstance(leaf, str))
 
 
-def named_values(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def named_values(value: Any) -> Iterator[tuple[str, Any]]:
     """The scalars in a JSON value, each with the key of the object that it stands in.
 
     >>> list(named_values({"a": [1, {"b": 2}]}))
     [('a', 1), ('b', 2)]
     """
-    open_values = [(name, value)]
+    open_values: list[tuple[str, Any]] = [("", value)]
     while open_values:
         key, one = open_values.pop()
         if isinstance(one, (str, int, float)) or one is None:

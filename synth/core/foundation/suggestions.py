@@ -31,9 +31,8 @@ def nearest_key(key: str, known: Iterable[str]) -> str | None:
     if same_tail := [other for other in keys if other.rpartition(".")[2] == tail]:
         return max(same_tail, key=lambda other: difflib.SequenceMatcher(None, key, other).ratio())
     tails = {other.rpartition(".")[2]: other for other in keys}
-    if (
-        section in keys or beside
-    ):  # the section is right, so a word that only shares its name is no help
+    # The section is right, so a word that only shares its name does not help.
+    if section in keys or beside:
         return tails.get(nearest(tail, tails) or "")
     return nearest(key, keys) or tails.get(nearest(tail, tails) or "")
 

@@ -236,12 +236,12 @@ class People:
 
         return lru_cache(maxsize=4096)(read)
 
-    def in_data(self, value: Any, name: str = "") -> set[Person]:
+    def in_data(self, value: Any) -> set[Person]:
         """The people whom a tool's arguments or result are about: by their keys under the names of
         key columns, and by their personal data.
         """
         found = set[Person]()
-        self._add_people(value, name, found)
+        self._add_people(value, "", found)
         return found
 
     def _add_people(self, value: Any, name: str, found: set[Person]) -> None:

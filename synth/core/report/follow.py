@@ -89,15 +89,12 @@ def print_events(path: Path) -> None:
     """Print an object for each new row and failure, one a line, and one for the end."""
     for news in follow(path):
         for row in news.rows:
-            print_json({"event": "row", **_plain(row)}, indent=None)
+            kept = {name: value for name, value in row.items() if name != "verdicts"}
+            row_event = {"event": "row", **kept, "reason": reason_of(row["verdicts"])}
+            print_json(row_event, indent=None)
         for error in news.errors:
             print_json({"event": "error", **error}, indent=None)
         if news.status != "running":
             end = {"status": news.status, "rows": news.count, "jobs": news.jobs}
             print_json({"event": "end", **end}, indent=None)
         stdout().flush()
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in row.items() if name != "verdicts"}
-    return kept | {"reason": reason_of(row["verdicts"])}

@@ -156,18 +156,15 @@ class _SummaryTally:
         self.family(row["family"]).add(row)
         self.split(row["split"]).add(row)
         self.renamings.setdefault(str(row["renaming"] or 0), _SummaryPart()).add(row)
-        self._add_phrasing(row)
+        kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
+        if kind is not None:
+            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
         names: Mapping[str, Any] | None = row["renaming_names"]
         own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
             name = own.get(use.name, use.name)
             self.calls[name] += 1
             self.failed_calls[name] += use.category is not None
-
-    def _add_phrasing(self, row: Mapping[str, Any]) -> None:
-        kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
-        if kind is not None:
-            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
 
     def by_renaming(self) -> list[dict[str, object]]:
         """Figures of each renaming, in the order of their numbers."""

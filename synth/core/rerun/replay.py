@@ -119,7 +119,9 @@ async def differences(
     with Episode(task, world, template, limits) as episode:
         scripted = ScriptedUser().start(episode.role, row["seed"]) if user == "scripted" else None
         opening = [dict(message) for message in episode.messages]
-        lines = _opening_differences(row, opening)
+        lines: list[str] = []
+        if canonical(opening) != canonical(_spoken_messages(row)[: len(opening)]):
+            lines.append("the opening messages are not those of the task")
         executed = 0
         acts = _acts_answered(row)
         unpinned = UNPINNED & {
@@ -141,13 +143,6 @@ async def differences(
             *_reply_differences(row, len(opening)),
             *_end_differences(row, episode, wrappers),
         ]
-
-
-def _opening_differences(row: Row, opening: list[dict[str, object]]) -> list[str]:
-    recorded = _spoken_messages(row)[: len(opening)]
-    if canonical(opening) == canonical(recorded):
-        return []
-    return ["the opening messages are not those of the task"]
 
 
 def _spoken_messages(row: Row) -> list[Row]:

@@ -84,7 +84,8 @@ class NoWriteBefore(Verifier):
             written[call.name] += 1
             if wrong := demands.unmet(turns, call.name, written[call.name]):
                 reason = f"call {index} ({call.name}) changed rows {wrong}"
-                return Verdict(self.name, 0.0, reason, detail=_first_wrong(index, call))
+                first = {"call": index, "tool": call.name, "row": call.changes[0].to_json()}
+                return Verdict(self.name, 0.0, reason, detail={"first_wrong": first})
         return Verdict(self.name, 1.0, "no write came too early")
 
 
@@ -216,9 +217,10 @@ class _Demands:
             for topic, before in self.topics.items()
             if topic not in answered and (not before or number > before.get(tool, number))
         ]
+        binds = self.consent and (not self.covered or tool in self.covered)
         reasons = [
             f"before the user had told {', '.join(untold)}" if untold else "",
-            self._without_yes(turns, tool, number) if self.consent and self._binds(tool) else "",
+            self._without_yes(turns, tool, number) if binds else "",
         ]
         return " and ".join(filter(None, reasons))
 
@@ -231,9 +233,6 @@ class _Demands:
         if all(given) and sum(covers.count(tool) for covers in given) < max(due, default=0):
             return "to which the user had not agreed (only to earlier calls)"
         return ""
-
-    def _binds(self, tool: str) -> bool:
-        return not self.covered or tool in self.covered
 
 
 def _covered(task: Task) -> Collection[str]:
@@ -278,7 +277,3 @@ def _not_agreed(turns: Sequence[TurnRecord], tool: str) -> str:
         return "before the user had agreed"
     covers = ", ".join(dict.fromkeys(name for turn in agreed for name in turn.covers))
     return f"to which the user had not agreed (only to {covers})"
-
-
-def _first_wrong(index: int, call: CallRecord) -> dict[str, object]:
-    return {"first_wrong": {"call": index, "tool": call.name, "row": call.changes[0].to_json()}}

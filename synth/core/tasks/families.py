@@ -98,7 +98,9 @@ class FamilyTasks(TaskPool):
         self.absent = {name: absent[name] for name in absent if not families or name in families}
         self.phrasings: Mapping[str, Sequence[tuple[UserPhrasing, UserText]]] = {}
         if given is None:
-            self._read_phrasings(read.families)
+            known = () if self.world.databases else self.all_families
+            found = world_phrasings(self.world.path, read.families, known)
+            self.phrasings, self.notes = found.users, found.notes
         self._barred: Mapping[str, Collection[str]] = {}
         self._named = self._in_words(chosen)
 
@@ -272,9 +274,3 @@ class FamilyTasks(TaskPool):
                 more = [(one.name, other, other.says[0]) for one, other in others]
                 named[family.id] = [*own, *more]
         return named
-
-    def _read_phrasings(self, families: Sequence[TaskFamily]) -> None:
-        """Read the world's phrasings.jsonl."""
-        known = () if self.world.databases else self.all_families
-        found = world_phrasings(self.world.path, families, known)
-        self.phrasings, self.notes = found.users, found.notes

@@ -268,9 +268,8 @@ def _asked(
     except DBAPIError as error:
         to_result = resolve("envs.sql_errors.classify:to_result")
         result = to_result(error, template.dialect, template.tables)
-        denied = (
-            result.category == ErrorCategory.PERMISSION_DENIED
-        )  # told to a model in words about its tool
+        # Told to a model in words about its tool.
+        denied = result.category == ErrorCategory.PERMISSION_DENIED
         reasons = (
             (result.message or "").replace("this tool", "a query"),
             "" if denied else result.advice,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from synth.core.dataset.sanitize import sanitize
-from synth.core.models.replay.records import Records
+from synth.core.models.replay.records import ADVICE, Records
 from synth.errors import DatasetError, ModelRefusedRequest, OperatorError
 from synth.model import Model
 from synth.plugins import extension
@@ -48,10 +48,7 @@ class _RecordedTalk(UserConversation):
         except DatasetError as error:
             raise ModelRefusedRequest(f"{where} cannot be read: {error}", False) from None
         if talk is None:
-            advice = (
-                "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
-            )
-            raise ModelRefusedRequest(f"{where} is not there; {advice}", False)
+            raise ModelRefusedRequest(f"{where} is not there; {ADVICE}", False)
         if self._turn >= len(talk):
             raise ModelRefusedRequest(
                 f"{where} spoke {len(talk)} times, and is asked once more", False

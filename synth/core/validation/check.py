@@ -432,8 +432,9 @@ def _ungated(task: Task, moves: Sequence[Move]) -> str | None:
     before the first write. None if there is none.
     """
     gates = {gate.name: gate.options for gate in task.gates}
-    writes = [index for index, move in enumerate(moves) if _writes(move)]
-    submits = any(isinstance(move, ToolStep) and move.name == SUBMIT for move in moves)
+    calls = {index: move for index, move in enumerate(moves) if isinstance(move, ToolStep)}
+    writes = [index for index, call in calls.items() if call.writes]
+    submits = any(call.name == SUBMIT for call in calls.values())
     if writes and "state" not in gates:
         return "gold changes rows, but no gate looks at them: add `state`"
     if submits and "answer" not in gates:
@@ -453,10 +454,6 @@ def _unguarded_talk(gates: Mapping[str, Any], moves: Sequence[Move], write: int)
             f" [{', '.join(sorted(early))}]}}"
         )
     return None
-
-
-def _writes(move: Move) -> bool:
-    return isinstance(move, ToolStep) and move.writes
 
 
 def _talk_before(moves: Sequence[Move], first_write: int) -> set[str]:

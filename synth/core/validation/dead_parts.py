@@ -170,19 +170,13 @@ class _Walk:
             fault = f"`save` {name} is empty"
             if played:
                 content = _shown(parsed(played[0].result.content()))
-                fault = (
-                    f"`save` {name} is {_shown(value)}: {_written(path)} finds nothing in {content}"
-                )
+                source = path if isinstance(path, str) else f"`{path.get('$compute', 'the path')}`"
+                fault = f"`save` {name} is {_shown(value)}: {source} finds nothing in {content}"
             yield _GoldPart(place, alive, f"{fault},", within, optional=name in self.asked)
 
     def _place(self, line: int, word: str) -> Place:
         number = self.numbers[line, word] = self.numbers.get((line, word), 0) + 1
         return line, word, number
-
-
-def _written(path: str | Mapping[str, object]) -> str:
-    """A path, or the word of a computed value."""
-    return path if isinstance(path, str) else f"`{path.get('$compute', 'the path')}`"
 
 
 def _shown(value: object) -> str:

@@ -6,7 +6,6 @@ Ends are compared in every value that the world does not declare lenient.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,18 +100,15 @@ def find_suspects(samples: Iterable[SampleEnd]) -> SuspectReport:
 def _suspects(samples: Sequence[SampleEnd]) -> list[Suspect]:
     """The ends of one task on which failed samples agree."""
     task = samples[0].task
-    ends: dict[str, GoldEnd] = {}
-    counts: Counter[str] = Counter()
+    ends: dict[str, list[GoldEnd]] = {}
     for sample in samples:
         done = sample.end.changes or sample.end.answer is not None
         if done and not sample.solved and not same_end(task, sample.end):
-            key = canonical(strict_end(task, sample.end))
-            ends.setdefault(key, sample.end)
-            counts[key] += 1
+            ends.setdefault(canonical(strict_end(task, sample.end)), []).append(sample.end)
     return [
-        Suspect(task, count, len(samples), ends[key])
-        for key, count in counts.items()
-        if count >= AGREEING
+        Suspect(task, len(same), len(samples), same[0])
+        for same in ends.values()
+        if len(same) >= AGREEING
     ]
 
 

@@ -44,9 +44,8 @@ def criticise(
         findings.append(_only_reads(word))
     if len(sql) > MAX_SQL or word not in _READS | _WRITES:
         return findings
-    if (
-        word == "REPLACE"
-    ):  # which sqlglot does not know; but for its effect on conflicts it is an INSERT
+    # sqlglot does not know REPLACE; but for its effect on conflicts it is an INSERT.
+    if word == "REPLACE":
         sql = f"{sql[:begin]}INSERT{sql[begin + len(word) :]}"
     statement = parse(sql, DIALECTS.get(dialect, dialect))
     if statement is None:

@@ -43,9 +43,8 @@ def _open_parts(statement: exp.Query) -> Iterator[exp.Expr]:
     for query in statement.find_all(exp.Query):
         cut = any(query.args.get(part) is not None for part in ("limit", "offset"))
         outermost = query is statement and query.args.get("order") is not None
-        distinct_on = isinstance(query.args.get("distinct"), exp.Distinct) and query.args[
-            "distinct"
-        ].args.get("on")
+        distinct = query.args.get("distinct")
+        distinct_on = isinstance(distinct, exp.Distinct) and distinct.args.get("on")
         if (cut and not outermost and not isinstance(query.parent, exp.Exists)) or distinct_on:
             yield query
     for window in statement.find_all(exp.Window):

@@ -103,9 +103,8 @@ class RunWriter(Closing):
         self._lock = lock
         self._fault = fault
         self._journal = Journal(files.journal)
-        self._state = bytearray(
-            info.layout.jobs
-        )  # one byte per job: ten megabytes for ten million jobs
+        # One byte per job: ten megabytes for ten million jobs.
+        self._state = bytearray(info.layout.jobs)
         self._rows = self._given_up = 0
         self._attempts: dict[int, int] = {}
         self._open: set[int] = set()  # shards with a segment

@@ -90,9 +90,8 @@ class Exchanger:
         self._proxy, self._proxy_headers, self.proxy_secrets = _proxy_of(URL(origin))
         way = f"the environment's proxy {self._proxy}; NO_PROXY={URL(origin).host} goes past it"
         self.way = f" (through {way})" if self._proxy else ""
-        self._own_headers = (
-            self._proxy_headers if origin.startswith("http:") else None
-        )  # no CONNECT carries them
+        # No CONNECT carries them.
+        self._own_headers = self._proxy_headers if origin.startswith("http:") else None
         self._client_timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=min(_CONNECT_S, timeout_s)
         )

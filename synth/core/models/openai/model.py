@@ -364,9 +364,8 @@ class OpenAIModel(Model):
                 )
             raise self._failure(reply.status, reply, reply.body)
         try:
-            if streamed is None and reply.body.lstrip().startswith(
-                _EVENT
-            ):  # streamed, though nobody asked for that
+            # Streamed, though nobody asked for that.
+            if streamed is None and reply.body.lstrip().startswith(_EVENT):
                 streamed = self.streamed(None)
                 streamed.feed(reply.body)
             body = load_body(reply.body) if streamed is None else streamed.body()

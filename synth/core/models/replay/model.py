@@ -16,7 +16,7 @@ from pathlib import Path
 
 from synth.core.dataset.sanitize import sanitize
 from synth.core.models.recap import read_request, without_recap
-from synth.core.models.replay.records import Key, Record, Records
+from synth.core.models.replay.records import ADVICE, Key, Record, Records
 from synth.errors import ContextOverflow, DatasetError, ModelError, ModelRefusedRequest
 from synth.model import Completion, Conversation, Model, OnDelta, Sampling
 from synth.plugins import extension
@@ -91,10 +91,7 @@ class ReplayedConversation(Conversation):
         except DatasetError as error:
             raise ModelRefusedRequest(f"{self._where} cannot be read: {error}", False) from None
         if record is None:
-            advice = (
-                "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
-            )
-            raise ModelRefusedRequest(f"{self._where} is not there; {advice}", False)
+            raise ModelRefusedRequest(f"{self._where} is not there; {ADVICE}", False)
         return record
 
     def compare(self, record: Record, messages: Sequence[Message], turn: int) -> None:

@@ -17,11 +17,14 @@ from synth.core.dataset.reader import Dataset
 from synth.core.dataset.row_cache import RowCache
 from synth.core.dataset.store.wire import to_values
 from synth.core.models.emission import completion_of, read_events, user_turn_of
+from synth.core.models.recap import opening_of
 from synth.core.types.events import CompactionEvent, CompletionEvent, RecordedEvent, UserTurnEvent
 from synth.errors import DatasetError
 from synth.model import Completion, Sampling
 from synth.task import Message
 from synth.user import UserTurn
+
+ADVICE = "a replay answers the jobs of its own plan: the same world, tasks, samples and seed"
 
 Json = Any
 Key = tuple[str, int]
@@ -138,11 +141,7 @@ class Records:
         """Yield each rollout's key and its opening messages, in the plan's order."""
         for _, _, values in self._scan(["task_id", "seed", "messages"]):
             messages: list[Message] = to_values({"messages": values["messages"]})["messages"]
-            first = next(
-                (index for index, message in enumerate(messages) if message["role"] == "assistant"),
-                len(messages),
-            )
-            yield (values["task_id"], values["seed"]), messages[:first]
+            yield (values["task_id"], values["seed"]), messages[: opening_of(messages)]
 
     def _scan(self, columns: list[str]) -> Iterator[tuple[int, int, dict[str, Json]]]:
         """Yield each row's part, its position in it, and those columns."""

@@ -212,9 +212,8 @@ class ExpertConversation(Conversation):
     def _steps(self, steps: Sequence[Step], names: dict[str, object]) -> Play:
         for step in steps:
             self._step = step.word
-            if isinstance(
-                step, ReplyStep
-            ):  # goes with what comes next: a call, a question, or the end
+            # A reply goes with what comes next: a call, a question, or the end.
+            if isinstance(step, ReplyStep):
                 self._add(step.text, names)
                 self.stated.append((step, dict(names)))
             elif isinstance(step, LoopStep):

@@ -75,9 +75,8 @@ def wrong_queries(sql: str) -> Iterator[str]:
     )
     if table is not None:
         yield _exchanged(sql, tokens[table], misspelt(tokens[table][0]))
-    if (
-        column := next((index for index in range(len(words)) if _is_column(words, index)), None)
-    ) is not None:
+    column = next((index for index in range(len(words)) if _is_column(words, index)), None)
+    if column is not None:
         yield _exchanged(sql, tokens[column], misspelt(tokens[column][0]))
     if words[:1] == ["select"] and "from" in words:
         start = tokens[words.index("from")].start()
@@ -92,10 +91,8 @@ def _is_column(words: list[str], index: int) -> bool:
     """Tell whether a word is a column's name: of two words, and neither a table, nor a function,
     nor defined in the query.
     """
-    before, after = (
-        words[index - 1] if index else "",
-        words[index + 1] if index + 1 < len(words) else "",
-    )
+    before = words[index - 1] if index else ""
+    after = words[index + 1] if index + 1 < len(words) else ""
     named = _WORD.fullmatch(words[index]) is not None and "_" in words[index].strip("_")
     return named and before not in {*_BEFORE_TABLES, "as", "with", ")"} and after != "("
 

@@ -233,10 +233,8 @@ class _Matcher:
 
     def compare(self) -> Comparison:
         """Pair equal parts; parts without an equal one are compared row by row."""
-        wanted, found = (
-            self._by_kind(self.ours, self.colours[0]),
-            self._by_kind(self.theirs, self.colours[1]),
-        )
+        wanted = self._by_kind(self.ours, self.colours[0])
+        found = self._by_kind(self.theirs, self.colours[1])
         left: list[int] = []
         over: list[int] = []
         for kind in wanted.keys() | found.keys():

@@ -14,7 +14,6 @@ from synth.core.rewards.state.alternatives import AlternativeFinding, try_end
 from synth.core.rewards.state.columns import Columns, same_value
 from synth.core.rewards.state.matching import Comparison, compare
 from synth.evidence import CallRecord, Evidence, Verifier, end_state_gone
-from synth.task import Task
 from synth.verdict import Verdict
 
 Row = tuple[str, str]
@@ -164,11 +163,12 @@ class StateVerifier(Verifier):
         if not result.equal and task.rules.alternatives and evidence.query is end_state_gone:
             reason = "the end is not gold's, and is gone: it cannot be asked for another right one"
             return Verdict(self.name, None, reason)
+        forbids = task.rules.transient == "forbid"
         finding = _EndFinding(
             result,
             [] if result.equal else _tried_alternatives(evidence),
             erased(evidence.calls, task.rules.compare, columns),
-            _forbidden_transients(task, evidence, columns),
+            undone(evidence.calls, evidence.changes, columns) if forbids else [],
         )
         accepted = finding.accepted
         if result.undecided and accepted is None:
@@ -200,12 +200,6 @@ def _tried_alternatives(evidence: Evidence) -> list[AlternativeFinding]:
         if findings[-1].met:
             break
     return findings
-
-
-def _forbidden_transients(task: Task, evidence: Evidence, columns: Columns) -> list[Write]:
-    if task.rules.transient != "forbid":
-        return []
-    return undone(evidence.calls, evidence.changes, columns)
 
 
 def erased(

@@ -92,10 +92,8 @@ class Capacity:
             if self.limit < self._wall and self._calm >= max(
                 self._quiet * self.limit, FEWEST_QUIET
             ):
-                self._limit, self._calm = (
-                    min(float(self._wall), float(self._most)),
-                    0,
-                )  # one more, as a trial
+                self._limit = min(float(self._wall), float(self._most))  # one more, as a trial
+                self._calm = 0
             elif self.limit >= self._wall and self._calm >= 2 * self.limit:
                 self._wall, self._calm, self._quiet = None, 0, QUIET_ROUNDS  # the wall has moved
             return
@@ -201,13 +199,10 @@ class Governor:
         others = sum(item.holds for item in self._accounts if item is not account)
         account.given = max(0, min(self._share(worker), self.limit - others))
         pause = 0.0
-        if (
-            self._paused_until > account.told_until
-        ):  # once: told again, it would grow by what telling takes
-            account.told_until, pause = (
-                self._paused_until,
-                max(0.0, self._paused_until - self._clock()),
-            )
+        # Once: told again, it would grow by what telling takes.
+        if self._paused_until > account.told_until:
+            account.told_until = self._paused_until
+            pause = max(0.0, self._paused_until - self._clock())
         return Grant(account.given, self._capacity.epoch, self._permits(account), pause)
 
     def hear(self, worker: int, report: UsageReport) -> None:
@@ -215,12 +210,10 @@ class Governor:
         self.failed.update(report.failed)
         account = self._accounts[worker]
         if report.wanted and not account.wanted:  # what it did not want before is not owed to it
-            account.served = max([account.served, *self._least_served(account)])
-        account.in_flight, account.waiting, account.wanted = (
-            report.in_flight,
-            report.waiting,
-            report.wanted,
-        )
+            others = [one.served for one in self._accounts if one is not account and one.wanted]
+            account.served = max(account.served, min(others, default=account.served))
+        account.in_flight, account.waiting = report.in_flight, report.waiting
+        account.wanted = report.wanted
         if not account.demand:
             account.given = 0
         if self._requests is not None:
@@ -278,11 +271,6 @@ class Governor:
             out.append(tokens)
         account.wanted = account.wanted[len(out) :]
         return tuple(out)
-
-    def _least_served(self, account: _Account) -> list[int]:
-        return sorted(
-            item.served for item in self._accounts if item is not account and item.wanted
-        )[:1]
 
     def _owed(self, account: _Account) -> list[int]:
         """Requests that other workers want and have had less of than this one: they come first."""

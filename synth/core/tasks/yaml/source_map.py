@@ -149,11 +149,8 @@ def _build(loader: Any, node: Any, file: str) -> Any:
         return items
     try:
         return _scalar(loader.construct_object(node), file, line)
-    except (
-        ValueError,
-        LookupError,
-        AttributeError,
-    ):  # what a tag such as !!int makes of the wrong text
+    # What a tag such as !!int makes of the wrong text.
+    except (ValueError, LookupError, AttributeError):
         kind = node.tag.rpartition(":")[2]
         raise TaskError(f"{node.value!r} must be of type {kind}", file, line) from None
 

@@ -111,10 +111,8 @@ class UserText:
     @property
     def every_topic(self) -> Mapping[str, TopicText]:
         """What the user knows at any time."""
-        out = dict(self.knows)
-        for sequel in self.then:
-            out.update(sequel.knows)
-        return out
+        parts = (self, *self.then)
+        return {name: topic for part in parts for name, topic in part.knows.items()}
 
     def texts(self) -> list[object]:
         """All that is compiled, to look for names in."""

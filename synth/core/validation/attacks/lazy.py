@@ -29,8 +29,13 @@ def lazy_agents(task: Task, gold: Sequence[Move], tools: Sequence[Tool]) -> Iter
     submits = [call for call in calls if call.name in submitting]
     reads = [call for call in calls if call.name not in submitting and not call.writes]
     writes = any(call.writes for call in calls)
+    open_reads = [
+        ToolStep(tool.name, {})
+        for tool in tools
+        if tool.read_only and not tool.parameters.get("required")
+    ]
     yield Attack("silence", "says nothing", ())
-    yield Attack("dump reads", "reads what there is and stops", [*_open_reads(tools), *reads])
+    yield Attack("dump reads", "reads what there is and stops", [*open_reads, *reads])
     yield from _answers(task)
     if task.user is not None:
         yield from _talkers(task, replies)
@@ -38,15 +43,6 @@ def lazy_agents(task: Task, gold: Sequence[Move], tools: Sequence[Tool]) -> Iter
         yield from _half_workers(gold, submits, writes)
     if replies and writes:
         yield Attack(TALKLESS, "acts without asking and without consent", [*calls, *last])
-
-
-def _open_reads(tools: Sequence[Tool]) -> list[ToolStep]:
-    """A call of each read-only tool that needs no argument."""
-    return [
-        ToolStep(tool.name, {})
-        for tool in tools
-        if tool.read_only and not tool.parameters.get("required")
-    ]
 
 
 def _half_workers(

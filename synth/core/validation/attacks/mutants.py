@@ -107,7 +107,7 @@ def _changed(
         ]
         taken = [other for other in passed if other != value and isinstance(other, type(value))]
         others = [*other_values(value, properties.get(argument, {})), *taken[:1]]
-        for other in _distinct(others):
+        for other in {canonical(other): other for other in others}.values():
             changed = ToolStep(name, {**act.arguments, argument: other}, writes=True)
             yield changed, f"{name} {argument}={other!r} instead of {value!r}"
 
@@ -143,10 +143,6 @@ def _stray_writes(
         if stray.undo is not None and task is not None and task.rules.transient == "forbid":
             moves = [*gold[:end], stray, ToolStep(stray.name, stray.undo), *gold[end:]]
             yield Attack(REVERT, f"{label}, and back again", moves)
-
-
-def _distinct(values: Sequence[object]) -> list[object]:
-    return list({canonical(value): value for value in values}.values())
 
 
 def _ends(move: Move) -> bool:

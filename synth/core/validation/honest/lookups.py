@@ -96,8 +96,10 @@ def _candidates(proved: ProvedTask, call: CallRecord) -> Iterator[tuple[str, Map
         return
     words = [
         value
-        for value in dict.fromkeys(map(_hashable, proved.task.slots.values()))
-        if value is not None and appears_in(value, flat(proved.task.prompt))
+        for value in dict.fromkeys(
+            value for value in proved.task.slots.values() if isinstance(value, str | int | float)
+        )
+        if appears_in(value, flat(proved.task.prompt))
     ]
     for tool in proved.may_call():
         for name in _only_arguments(tool):
@@ -112,10 +114,6 @@ def _only_arguments(tool: Tool) -> Iterable[str]:
     required: Sequence[str] = tool.parameters.get("required", ())
     looks_up = tool.read_only and tool.name not in BUILTIN and len(required) <= 1
     return (required or properties) if looks_up else ()
-
-
-def _hashable(value: object) -> str | int | float | None:
-    return value if isinstance(value, str | int | float) else None
 
 
 def _places(value: object, result: object, path: str) -> Iterator[str]:
