@@ -94,11 +94,6 @@ def settled_script(entry: Entry, writers: Collection[str]) -> Script:
     )
 
 
-def _empty_body(entry: Entry, rules: WorldRules) -> Body:
-    """A body by which the clock and the seed of an entry's task are known before its gold is."""
-    return _body(UserText([entry.scenario.request]), rules, (), ())
-
-
 def _body_of(
     entry: Entry,
     draft: Task,
@@ -316,15 +311,17 @@ def list_tasks(
         return tasks
 
     pool((), families)  # an unknown family is refused before the work
-    drafts = {
-        entry.id: _listed(entry, task)
-        for entry, task in ((entry, _empty_body(entry, rules)) for entry in entries.values())
-    }
-    drafted = pool(list(drafts.values()))
+    drafted = pool(  # without gold, to know the clock and the seed of a task
+        [
+            _listed(entry, _body(UserText([entry.scenario.request]), rules, (), ()))
+            for entry in entries.values()
+        ]
+    )
     policy = wants_consent(world.policy)
     kept: dict[str, TaskInstance] = {}
     for entry in entries.values():
-        wanted = policy or wants_consent(_whole_text(entry))
+        told = entry.scenario
+        wanted = policy or wants_consent(f"{told.request}\n{told.instructions}")
         asks = wanted if settings.consent == AUTO else settings.consent == ALWAYS
         (draft,) = drafted.find(settings.family, {"task_id": entry.id})
         try:
@@ -406,11 +403,6 @@ def _rules(world: World, template: Template, universe: int) -> WorldRules:
 
 def _listed(entry: Entry, body: Body) -> TaskInstance:
     return TaskInstance({"task_id": entry.id}, entry.id, body)
-
-
-def _whole_text(entry: Entry) -> str:
-    scenario = entry.scenario
-    return f"{scenario.request}\n{scenario.instructions}"
 
 
 async def _fault(

@@ -41,7 +41,9 @@ def text_maker(
         return Email(people, () if people else made_texts("last_name"))
     if kind == "name" or holds_people(name, texts):
         return _name(name, texts)
-    codes = _codes(kind, texts)
+    codes = _standard(texts) or clock(texts) or forms(texts)
+    if codes is None and kind in {"identifier", "phone"}:  # keep no letter of theirs
+        codes = Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
     if codes is not None:
         return codes
     provider = "street_address" if kind == "address" else PROVIDERS.get(name)
@@ -121,10 +123,6 @@ def forms(texts: Sequence[str]) -> Form | None:
     return Form(dict(out))
 
 
-def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
-    return _standard(texts) or clock(texts) or forms(texts) or _letters(kind, texts)
-
-
 def _standard(texts: Sequence[str]) -> Maker | None:
     """Codes of the standard that a third of the texts belong to; None if there is none. Codes that
     repeat keep their own frequencies.
@@ -135,13 +133,6 @@ def _standard(texts: Sequence[str]) -> Maker | None:
     if provider is None or len(own) > 0.5 * len(texts):
         return Texts(made_texts(provider)) if provider else None
     return Choice(dict(Counter(texts)))
-
-
-def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:
-    """The usual forms of personal numbers and logins, none of whose letters is kept."""
-    if kind not in {"identifier", "phone"}:
-        return None
-    return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
 
 
 def _code(form: str, same: Sequence[str]) -> str | None:

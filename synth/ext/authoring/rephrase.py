@@ -145,7 +145,9 @@ def _rephrase_world(
             spent = Spending.of(list(journal.answers.values()))
     except BaseException:
         if not _paid_answers(directory):
-            _leave_nothing(files)
+            (directory / CONFIG_FILE).unlink(missing_ok=True)
+            for file in files.private.glob("rephrase-*.jsonl"):
+                file.unlink()
         raise
     finally:
         lock.release(remove=not _paid_answers(directory))
@@ -157,13 +159,6 @@ def _rephrase_world(
     for line in _lines(summary, outcomes):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     return home, folder, summary
-
-
-def _leave_nothing(files: RunFiles) -> None:
-    """Remove the files of a step in which nothing was paid for."""
-    (files.directory / CONFIG_FILE).unlink(missing_ok=True)
-    for file in files.private.glob("rephrase-*.jsonl"):
-        file.unlink()
 
 
 def _asked(

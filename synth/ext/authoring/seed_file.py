@@ -44,7 +44,7 @@ def rows(universe: int, random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
 def write_seed_file(tables: Sequence[Lookup | MadeTable]) -> str:
     """The text of seed.py."""
     body = _layout(list(tables), 0, len("TABLES: list[Lookup | MadeTable] = "))
-    pools = {one.name: one for one in _pools(tables)}
+    pools = {one.name: one for one in _walk(tables) if isinstance(one, Names)}
     used = {type(value).__name__ for value in _walk(tables) if is_dataclass(value)}
     names = sorted({"Lookup", "MadeTable", *used})
     same = [table.name for table in tables if isinstance(table, Lookup)]
@@ -68,10 +68,6 @@ def _walk(value: object) -> Iterator[object]:
         inner = cast("Sequence[Any]", value)
     for part in inner:
         yield from _walk(part)
-
-
-def _pools(tables: object) -> Iterator[Names]:
-    yield from (value for value in _walk(tables) if isinstance(value, Names))
 
 
 def _layout(value: object, indent: int, used: int = 0) -> str:

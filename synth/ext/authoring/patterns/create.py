@@ -211,7 +211,7 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
     parents = [parent for _, parent in plan.parents]
     where = [one for parent in parents for one in (*parent.conditions, *open_only(sketch, parent))]
     where += [
-        _in_use(table, link, parent)
+        f"EXISTS (SELECT 1 FROM {quoted(table.name)} used WHERE {link.on('used', parent.alias)})"
         for link, parent in plan.parents
         if not free and not table.named_by(link)
     ]
@@ -224,12 +224,6 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
         [*where, *free],
     )
     return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
-
-
-def _in_use(table: TableShape, link: Link, parent: Named) -> str:
-    """A condition that some row refers to a parent already: a drug was given as one before."""
-    rows = f"SELECT 1 FROM {quoted(table.name)} used WHERE {link.on('used', parent.alias)}"
-    return f"EXISTS ({rows})"
 
 
 def _next(table: TableShape, plan: _Plan, column: str) -> str:
