@@ -271,5 +271,4 @@ def _call(raw: Any, where: str) -> ExpectedCall:
             arguments = strict_json(arguments)
         except (ValueError, RecursionError) as error:
             raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
-    given = dict(_object(arguments, f"{where}.arguments"))
-    return ExpectedCall(name, given, requestor == "user")
+    return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")), requestor == "user")

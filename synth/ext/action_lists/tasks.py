@@ -416,8 +416,7 @@ async def _fault(
     except EnvsError as error:
         return str(error)
     pure = {tool.name for tool in world.tools if tool.pure}
-    ungrounded = ungrounded_arguments(proved, gold, pure, inferred)
-    return "; ".join(message for _, message in ungrounded)
+    return "; ".join(message for _, message in ungrounded_arguments(proved, gold, pure, inferred))
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,7 @@ class _Writer:
         if column.computed is not None:
             sum_ = translated(column.computed, self.server)
             return f"{self.quoted(column.name)} {kind} GENERATED ALWAYS AS ({sum_}) STORED"
-        default = self.default(column, kind)
-        return f"{self.quoted(column.name)} {kind}{default}{null}"
+        return f"{self.quoted(column.name)} {kind}{self.default(column, kind)}{null}"
 
     def default(self, column: LiveColumn, kind: str) -> str:
         """The default, if it is a plain value."""

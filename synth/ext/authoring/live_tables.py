@@ -56,8 +56,7 @@ def read_database(
     read.
     """
     try:
-        catalog = read_catalog(engine, schemata)
-        return _Reading(engine, catalog).database(wanted)
+        return _Reading(engine, read_catalog(engine, schemata)).database(wanted)
     except SQLAlchemyError as error:
         raise OperatorError(f"the database cannot be read: {_words(error)}") from None
 

@@ -128,8 +128,7 @@ def _tree(value: Value) -> Any:
 def _mapped(tree: Any, change: Callable[[Value], object]) -> Any:
     """JSON of the same keys, with other leaves."""
     if isinstance(tree, dict):
-        pairs = cast("dict[str, Any]", tree)
-        return {key: _mapped(inner, change) for key, inner in pairs.items()}
+        return {key: _mapped(inner, change) for key, inner in cast("dict[str, Any]", tree).items()}
     if isinstance(tree, list):
         return [_mapped(inner, change) for inner in cast("list[Any]", tree)]
     return change(tree)

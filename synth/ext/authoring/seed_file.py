@@ -117,8 +117,7 @@ def _parts(value: object) -> tuple[str, str, list[tuple[str, object]]]:
 
 
 def _is_default(value: object, field: Any) -> bool:
-    given = getattr(value, field.name)
-    return field.default is not MISSING and given in (field.default, [])
+    return field.default is not MISSING and getattr(value, field.name) in (field.default, [])
 
 
 def _line(value: object) -> str:

@@ -217,9 +217,8 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
             else:
                 ledger.use("personal column")
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
-    loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
     return Source(
-        loaded,
+        _load([("schema.sql", schema), ("seed.sql", seed)]),
         schema,
         seed,
         found.decisions,

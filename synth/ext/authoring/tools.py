@@ -242,12 +242,11 @@ def _wrapped(items: Sequence[str], head: str) -> list[str]:
 
 
 def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
-    noun = table.noun.words
     return [
         (
             table.parameter(column),
             _annotation(table.column(column)),
-            _described(table.column(column), noun),
+            _described(table.column(column), table.noun.words),
         )
         for column in table.key
     ]

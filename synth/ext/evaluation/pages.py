@@ -37,12 +37,11 @@ def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[s
     if not scored:
         raise DatasetError(f"{dataset.name} has no scored row, so there is nothing to report")
     solved = sum(bool(one.solved) for _, one in scored)
-    broken = sum(kind["count"] for kind in summary["infrastructure_errors"])
     return {
         **{name: summary[name] for name in _FROM_SUMMARY},
         "universes": sorted({row["universe"] for row in dataset.rows(["universe"])}),
         "unscored": summary["rewards"]["unscored"],
-        "broken": broken,
+        "broken": sum(kind["count"] for kind in summary["infrastructure_errors"]),
         "pass": _figures(scored),
         "families": _parts(scored, lambda found: found[1].family),
         "difficulties": _parts(scored, lambda found: difficulties.get(found[0])),
@@ -128,7 +127,6 @@ def comparison_page(document: Figures) -> str:
     """
     before, after = document["runs"]
     rows = [_pair("all", document), *(_pair(part["family"], part) for part in document["families"])]
-    header = ("family", "pairs", "before", "after", POINTS, "95%", "p")
     return _page(
         [
             "# Before and after",
@@ -138,7 +136,7 @@ def comparison_page(document: Figures) -> str:
             "Samples are paired by task and number; p is that of an exact paired test over tasks.",
             "",
             *([other_world(document), ""] if document["other_world_pairs"] else []),
-            *table(header, rows),
+            *table(("family", "pairs", "before", "after", POINTS, "95%", "p"), rows),
             *_failures("Why it still fails", document["why_still_failing"]),
             *_failures("Why it fails now where it passed", document["why_lost"]),
         ]

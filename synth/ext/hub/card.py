@@ -204,7 +204,6 @@ def _example(facts: RunFacts) -> list[str]:
     screen = Screen(out, terminal=False)
     shown = [message for message in row["messages"] if message["role"] != "system"]
     show_trajectory(screen, row, messages=shown, header=False)
-    text = out.getvalue().strip("\n").replace(_FENCE, "~~~")
     return [
         "## One example",
         "",
@@ -214,7 +213,7 @@ def _example(facts: RunFacts) -> list[str]:
         ),
         "",
         f"{_FENCE}text",
-        text,
+        out.getvalue().strip("\n").replace(_FENCE, "~~~"),
         _FENCE,
         "",
     ]
@@ -252,13 +251,12 @@ def _teacher(facts: RunFacts) -> list[str]:
     user = {"scripted": "by rules", "none": "there is none"}.get(
         users.kind, f"`{played}`" if users.kind == "simulated" and played else users.kind
     )
-    versions = facts.manifest["versions"]
     rows = [
         ("teacher", teacher),
         ("user", user),
         ("seed", identity["seed"]),
         ("samples of each task", facts.config.tasks.samples),
-        ("synth", versions.get("synth-worlds", "unknown")),
+        ("synth", facts.manifest["versions"].get("synth-worlds", "unknown")),
         *((f"digest of {name}", f"`{value}`") for name, value in facts.manifest["digests"].items()),
     ]
     return ["## Teacher and origin", "", *table(("", ""), rows)]

@@ -131,10 +131,9 @@ def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> N
 
 def _remote(api: HfApi, repo: str) -> dict[str, str]:
     """The digest of each file that the Hub has: SHA-256 of large files, git's of others."""
-    entries = api.list_repo_tree(repo, recursive=True, repo_type="dataset")
     return {
         entry.path: entry.lfs.sha256 if entry.lfs is not None else entry.blob_id
-        for entry in entries
+        for entry in api.list_repo_tree(repo, recursive=True, repo_type="dataset")
         if isinstance(entry, RepoFile)
     }
 

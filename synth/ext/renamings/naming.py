@@ -122,10 +122,9 @@ class Naming:
 
     def openings(self) -> dict[str, str]:
         """Other verbs for the beginnings of descriptions."""
-        lists = word_lists().openings
         return {
             first: self._draw("opening", first).choice(list(others))
-            for first, others in lists.items()
+            for first, others in word_lists().openings.items()
         }
 
     def added(self) -> list[AddedTool]:

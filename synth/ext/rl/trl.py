@@ -159,8 +159,7 @@ class _TrlRollout:
         episode = self._episode
         if episode is None:
             raise OperatorError("the environment has no task yet: reset() comes first")
-        outcome = call(lambda _: asyncio.run(episode.call(tool, arguments)))
-        return outcome.result.content()
+        return call(lambda _: asyncio.run(episode.call(tool, arguments))).result.content()
 
     def finish(self, text: str) -> float | None:
         """Say the last words, judge, and give the sandbox back. Again, it says the same."""

@@ -198,5 +198,4 @@ _POLICY = (
 
 def page() -> bytes:
     """The page as HTML."""
-    text = _asset("agent.html").replace("{{style}}", _STYLE).replace("{{script}}", _SCRIPT)
-    return text.encode()
+    return _asset("agent.html").replace("{{style}}", _STYLE).replace("{{script}}", _SCRIPT).encode()

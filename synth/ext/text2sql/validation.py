@@ -109,8 +109,7 @@ class SqlValidation(GateValidation):
         right = right_answers(own.query, databases.own, evidence.engine, own.rules)
         if isinstance(right, ToolResult):
             return False
-        others = other_databases(evidence, databases, right, own)
-        return not any(other.telling for other in others)
+        return not any(other.telling for other in other_databases(evidence, databases, right, own))
 
     def lazy(
         self, task: Task, options: Mapping[str, Any], gold: Sequence[Move], evidence: Evidence

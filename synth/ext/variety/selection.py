@@ -147,8 +147,7 @@ class TaskSelection(TaskTransform):
     def again(self, task: Task, recorded: Task) -> Task:
         if not recorded.parts:
             return task
-        whole = joined(task.parts, recorded.id, recorded.seed)
-        return replace(whole, split=recorded.split)
+        return replace(joined(task.parts, recorded.id, recorded.seed), split=recorded.split)
 
     def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
         refused = next(one.refused for one in blocks if isinstance(one, SelectedBlock))

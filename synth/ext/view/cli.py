@@ -152,12 +152,11 @@ class ViewServer:
             return None
         own = Reviews.read(self.paths[run]).of(trajectory, self.reviewer)
         shown = payload.row(row | own, run)
-        tasks = gold_ends(self.paths[run], {str(row["task_id"])})
         return {
             "row": shown,
             "prompts": payload.prompts.values,
             "tools": payload.tools.values,
-            "tasks": tasks,
+            "tasks": gold_ends(self.paths[run], {str(row["task_id"])}),
         }
 
     def _find(self, text: str, where: str) -> list[str]:

@@ -127,8 +127,7 @@ def _survey(folder: Path, options: Options) -> _Survey | str:
             for name in checker.families():
                 signatures.append(signature(name, checker.tasks(name, TASKS)))
                 for universe in range(options.universes):
-                    writes = checker.prove(name, universe).writes
-                    strays.setdefault(universe, []).extend(writes)
+                    strays.setdefault(universe, []).extend(checker.prove(name, universe).writes)
     except (TaskError, EnvsError) as error:
         return str(error)
     return _Survey(signatures, strays)

@@ -189,9 +189,8 @@ class Named:
         """Steps of gold that find the row; its key is saved."""
         if not self.by_name:
             return []
-        noun = self.table.noun.many
         keys = {
-            self.saved(column): f"$.{noun}[0].{self.table.column(column).label}"
+            self.saved(column): f"$.{self.table.noun.many}[0].{self.table.column(column).label}"
             for column in self.table.key
         }
         return [{**self.seek(), "save": {**keys, **(extra or {})}}]

@@ -106,8 +106,7 @@ class RemoteSession:
             answer = self._tap.answers.get(call.id)
             if answer is None:
                 raise self._ended()
-            ok = answer.outcome.result.ok
-            return SessionAnswer(self._hide(answer.content), ok, self.over)
+            return SessionAnswer(self._hide(answer.content), answer.outcome.result.ok, self.over)
 
     async def say(self, text: str) -> SessionAnswer:
         """Say something to the user, and return the user's turn.

@@ -140,7 +140,6 @@ class QuestionDatabases(Closing):
 
     def found(self, question: str, limit: int, database: str | None) -> dict[str, Json]:
         """The result of find_tables."""
-        ranked = self.linker.tables(question, limit, database)
         return {
             "tables": [
                 {
@@ -148,7 +147,7 @@ class QuestionDatabases(Closing):
                     "table": one.table,
                     "columns": _columns(self._open[one.database].tables[one.table]),
                 }
-                for one in ranked
+                for one in self.linker.tables(question, limit, database)
             ]
         }
 
