@@ -218,8 +218,7 @@ def _gates(entry: Entry, gold: MadeGold) -> list[Gate]:
     if gold.required:
         gates.append(Gate("required_calls", sorted(set(gold.required))))
     done = (step for step in gold.steps if isinstance(step, CallStep | InstructStep))
-    acts = sorted({step.tool for step in done})
-    options: dict[str, object] = {"acts": acts}
+    options: dict[str, object] = {"acts": sorted({step.tool for step in done})}
     if entry.outputs:
         options["must"] = list(entry.outputs)
     return [*gates, Gate("reply", options)]

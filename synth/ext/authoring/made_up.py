@@ -106,8 +106,7 @@ class MadeUp:
         if isinstance(value, float) and "e" in text:  # an exponent has no digits to draw
             text = f"{math.fmod(value, 1e6):f}"
         for _ in range(_TRIES):
-            day = _is_day(text)
-            made = _moved(text, self.draw, latest) if day else same_form(text, self.draw)
+            made = _moved(text, self.draw, latest) if _is_day(text) else same_form(text, self.draw)
             if self.kind == "birth_date" or made.casefold() not in taken:
                 return _typed(made, value)
         for number in range(1, len(taken) + 2):  # so short a form has no value left

@@ -73,8 +73,7 @@ def _walk(value: object) -> Iterator[object]:
 def _layout(value: object, indent: int, used: int = 0) -> str:
     """A value as Python: on one line if it fits behind ``used`` characters, else its parts."""
     line = _line(value)
-    nested = _is_nested(value)
-    if used + len(line) < WIDTH or not nested or isinstance(value, Names):
+    if used + len(line) < WIDTH or not _is_nested(value) or isinstance(value, Names):
         return line
     left, right, parts = _parts(value)
     inner = " " * (indent + 4)

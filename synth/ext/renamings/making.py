@@ -189,8 +189,7 @@ class Renamings(TaskTransform):
             found = _tools(task)
             for pool in self._pools:
                 if any(family.id == task.family for family in pool.families):
-                    count = min(pool.capacity(task.family), SAMPLED)
-                    for index in range(count):
+                    for index in range(min(pool.capacity(task.family), SAMPLED)):
                         found |= _tools(pool.task(task.family, index, self._seed))
             self._needed[task.family] = found
         return self._needed[task.family]

@@ -307,7 +307,7 @@ def run_command(served: Served, url: str, api_key_env: str | None) -> list[str]:
         "model.base_url": url,
         "model.api_key_env": api_key_env,
     }
-    return ["synth", "run", *served.overrides, *[*override_lines(model), "model.send_seed=true"]]
+    return ["synth", "run", *served.overrides, *override_lines(model), "model.send_seed=true"]
 
 
 def plan_overrides(config: Mapping[str, Any]) -> list[str]:

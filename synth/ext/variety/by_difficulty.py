@@ -13,6 +13,5 @@ class ByDifficulty(TaskTransform):
 
     def apply(self, tasks: TaskList) -> TaskList:
         levels = [difficulty(tasks[index]) for index in range(len(tasks))]
-        ends = accumulate(tasks.splits.values(), initial=0)
-        parts = [range(*part) for part in pairwise(ends)]
+        parts = [range(*part) for part in pairwise(accumulate(tasks.splits.values(), initial=0))]
         return tasks.chosen([at for part in parts for at in sorted(part, key=levels.__getitem__)])

@@ -137,8 +137,7 @@ def _reasons(world: NewWorld) -> str:
 
 def _explain(source: Source, roles: Roles, screen: Screen) -> int:
     """Show the role of each column."""
-    reflect = resolve("synth.ext.authoring.reflect:reflect")
-    shape = reflect(source.engine, roles, source.maintained)
+    shape = resolve("synth.ext.authoring.reflect:reflect")(source.engine, roles, source.maintained)
     for line in resolve("synth.ext.authoring.roles:explained")(shape):
         screen.line(line)
     return 0

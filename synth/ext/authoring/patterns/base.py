@@ -409,8 +409,7 @@ def family(
         "about": sentence(about),
         "ground": {"key": "task_key", "sql": ground},
     }
-    order = ("vary", "cases")
-    body |= {key: more[key] for key in order if key in more}
+    body |= {key: more[key] for key in ("vary", "cases") if key in more}
     body["user"] = user
     body |= {key: more[key] for key in ("answer", "oracle") if key in more}
     body["gold"] = _begun([*gold])

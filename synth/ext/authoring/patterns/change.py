@@ -181,8 +181,7 @@ def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Name
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
     if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
         return None
-    prefix = "new_" + link.role
-    row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
+    row, other = Named(tools), Named(sketch.tools[parent.name], "n", "new_" + link.role)
     named = nameable(other.tools) and other.by_name and parent.key == link.targets
     return (row, other) if named and link.is_said else None
 

@@ -160,8 +160,7 @@ _TIES = frozenset(
 def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
     """Requests for a row that ties others together, and the replies."""
     first, *others = [parent.words for _, parent in plan.parents]
-    what = f"{' and '.join(others)} to {first}"
-    asked = ", ".join([what, *plan.words])
+    asked = ", ".join([f"{' and '.join(others)} to {first}", *plan.words])
     replies = [f"Done: I have added {asked}.", f"I have added {asked}, as you asked."]
     return [f"Please add {asked}.", f"Can you add {asked}?"], replies, False
 

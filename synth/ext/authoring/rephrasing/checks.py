@@ -100,8 +100,7 @@ def check_words(phrasing: UserPhrasing, own: FamilyWords, kept: Sequence[str]) -
 def _check_form(place: str, text: str, originals: Sequence[str]) -> None:
     longest = 2 * max(map(len, originals)) + 160
     if len(text) > longest:
-        message = f"{place}: {len(text)} characters, and {longest} are allowed"
-        raise Refusal("form", (message,))
+        raise Refusal("form", (f"{place}: {len(text)} characters, and {longest} are allowed",))
     if sanitize(text)[1] or (set(map(category, text.replace("\n", " "))) & _UNSEEN):
         raise Refusal("form", (f"{place}: holds characters that nobody sees",))
     if "\n" in text and not any("\n" in original for original in originals):

@@ -154,10 +154,8 @@ class RenderGate:
             for message in messages
             for call in message.get("tool_calls") or ()
         ]
-        shared = sum(takewhile(bool, map(eq, opening, text)))
-        return self._misread(text[shared:], made, _types(tools)) or self._dropped(
-            text, messages, tools
-        )
+        said = text[sum(takewhile(bool, map(eq, opening, text))) :]
+        return self._misread(said, made, _types(tools)) or self._dropped(text, messages, tools)
 
     def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
         """Return the positions of messages whose reasoning the template does not render."""
@@ -204,8 +202,7 @@ class RenderGate:
         for calls in found:
             if any(isinstance(arguments, str) for _, arguments in calls):
                 return f"{self.name} encodes the arguments of a call twice"
-        read = max(map(len, found))
-        if read < len(made):
+        if max(map(len, found)) < len(made):
             return f"{self.name} drops a call, or writes it in a form that is not read back"
         return f"{self.name} writes a call that reads back differently"
 

@@ -253,14 +253,13 @@ def _offered(databases: QuestionDatabases, names: Sequence[str]) -> list[Tool]:
         database = arguments.get("database", only)
         return ToolResult(databases.found(arguments["question"], limit, database))
 
-    finding = _schema({"question": question}, {"limit": limit, "database": database})
     own = [
         _own("list_databases", "List the databases and their tables.", _schema({}), listed),
         _own(
             "find_tables",
             "Find the tables that a question is about, the likeliest first, in one database or in"
             " all.",
-            finding,
+            _schema({"question": question}, {"limit": limit, "database": database}),
             found,
         ),
     ]
