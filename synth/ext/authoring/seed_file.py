@@ -43,7 +43,6 @@ def rows(universe: int, random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def write_seed_file(tables: Sequence[Lookup | MadeTable]) -> str:
     """The text of seed.py."""
-    body = _layout(list(tables), 0, len("TABLES: list[Lookup | MadeTable] = "))
     pools = {one.name: one for one in _walk(tables) if isinstance(one, Names)}
     used = {type(value).__name__ for value in _walk(tables) if is_dataclass(value)}
     names = sorted({"Lookup", "MadeTable", *used})
@@ -52,7 +51,7 @@ def write_seed_file(tables: Sequence[Lookup | MadeTable]) -> str:
         lookups=fill(", ".join(same) or "none", WIDTH),
         names="\n".join(f"    {name}," for name in names),
         pools="".join(f"{name} = {_layout(list(pools[name]), 0)}\n\n" for name in sorted(pools)),
-        tables=body,
+        tables=_layout(list(tables), 0, len("TABLES: list[Lookup | MadeTable] = ")),
     )
 
 

@@ -235,8 +235,7 @@ def _tables(document: Figures, shown: int | None = None) -> list[str]:
             if shown is not None and len(parts) > shown:
                 which = f" ({shown} lowest of {len(parts)})"
                 parts = sorted(parts, key=lambda part: part["pass"]["rate"])[:shown]
-            rows = [_part(part) for part in parts]
-            lines += [f"## {title}{which}", "", *table(_PART, rows)]
+            lines += [f"## {title}{which}", "", *table(_PART, [_part(part) for part in parts])]
     if found := document.get("apart"):
         lines += ["## Counted apart", "", *table(APART, rows_apart(found))]
     return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]

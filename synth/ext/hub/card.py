@@ -177,7 +177,6 @@ def _tools(facts: RunFacts) -> list[str]:
 
 
 def _reward(facts: RunFacts) -> list[str]:
-    rows = len(facts.turns)
     judged = [
         *((f"`{name}`", "must pass", count) for name, count in facts.gates.most_common()),
         *((f"`{name}`", "weighs in", count) for name, count in facts.scores.most_common()),
@@ -192,7 +191,7 @@ def _reward(facts: RunFacts) -> list[str]:
             " `verdicts` has the reason of each; a rollout that could not be judged has none."
         ),
         "",
-        *table(("verdict", "", f"rows of {rows}"), judged),
+        *table(("verdict", "", f"rows of {len(facts.turns)}"), judged),
     ]
 
 

@@ -259,9 +259,8 @@ class _ScriptedVoice(_KnownRollout):
     """The expert in one job of a plan, its mistake included if it makes one."""
 
     def __init__(self, model: ScriptedModel, planned: _Planned, seed: int) -> None:
-        task = planned.task
         self.seed = seed
-        self.opening = opening_of(task)
+        self.opening = opening_of(planned.task)
         self._model, self._planned = model, planned
 
     async def tools(self) -> Sequence[object]:

@@ -94,9 +94,7 @@ def _in_process(
     process.start()
     there.close()
     try:
-        if not here.poll(seconds):
-            return None
-        return here.recv()
+        return here.recv() if here.poll(seconds) else None
     except EOFError:
         return "the proof ended its process: it may have used too much memory"
     finally:

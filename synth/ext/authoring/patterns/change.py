@@ -99,7 +99,6 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
-    where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
     words, new = f"the {column.words} of {row.words}", column.shown("new_value")
     was = column.shown("old_value")
     more: dict[str, object] = {}
@@ -129,7 +128,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         row.ground(
             [f"{row.col(column.name)} AS old_value", f"{value} AS new_value"],
-            where,
+            [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)],
             joins,
             [value] if joins else (),
         ),

@@ -182,9 +182,8 @@ def calibrate(
             replace(label, check=label.check or NAME) if label.label == "TRUE" else label
             for label in labels
         ]
-    count = Counter(rollout.model for rollout in rollouts)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
-    made = Calibration({}, count, good, [], {}, asked)
+    made = Calibration({}, Counter(rollout.model for rollout in rollouts), good, [], {}, asked)
     for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
         found = [ReplyFinding(**one) for one in verdict.detail.get("findings", ())]
         found += [

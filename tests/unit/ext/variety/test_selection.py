@@ -27,9 +27,15 @@ from synth.core.types.steps import (
     SubmitStep,
 )
 from synth.errors import OperatorError, TaskError
-from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.config import SelectionConfig
-from synth.ext.variety.selection import SelectedBlock, TaskSelection, shares_by, top_up, weights_of
+from synth.ext.variety.selection import (
+    ByDifficulty,
+    SelectedBlock,
+    TaskSelection,
+    shares_by,
+    top_up,
+    weights_of,
+)
 from synth.plan import Plan, shares
 from synth.prepare import prepare
 from synth.task import Task
