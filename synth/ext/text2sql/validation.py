@@ -60,12 +60,6 @@ def lazy_queries(
             )
 
 
-def _weaker_queries(gold: Sequence[Move], query: str, tool: str) -> Iterator[Attack]:
-    """The right query with one thing wrong."""
-    for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
-        yield _asking(tool, gold, WEAKER, label, sql)
-
-
 def _plain(cell: object) -> bool:
     return cell is None or isinstance(cell, (bool, int, float, str))
 
@@ -125,4 +119,6 @@ class SqlValidation(GateValidation):
                 yield attack
 
     def weaker(self, options: Mapping[str, Any], gold: Sequence[Move]) -> Iterator[Attack]:
-        return _weaker_queries(gold, options["query"], options["tool"])
+        """The right query with one thing wrong."""
+        for label, sql in resolve("envs.tools.sql.critic:weakened")(options["query"]):
+            yield _asking(options["tool"], gold, WEAKER, label, sql)
