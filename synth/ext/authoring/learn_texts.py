@@ -41,10 +41,7 @@ def text_maker(
         return Email(people, () if people else made_texts("last_name"))
     if kind == "name" or holds_people(name, texts):
         return _name(name, texts)
-    codes = _standard(texts) or clock(texts) or forms(texts)
-    if codes is None and kind in {"identifier", "phone"}:  # keep no letter of theirs
-        codes = Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
-    if codes is not None:
+    if (codes := _codes(kind, texts)) is not None:
         return codes
     provider = "street_address" if kind == "address" else PROVIDERS.get(name)
     if provider is not None:
@@ -121,6 +118,14 @@ def forms(texts: Sequence[str]) -> Form | None:
             return None
         out[code] += len(same)
     return Form(dict(out))
+
+
+def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
+    """Codes; of personal numbers and logins the usual forms, none of whose letters is kept."""
+    codes = _standard(texts) or clock(texts) or forms(texts)
+    if codes is None and kind in {"identifier", "phone"}:
+        return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
+    return codes
 
 
 def _standard(texts: Sequence[str]) -> Maker | None:
