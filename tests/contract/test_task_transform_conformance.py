@@ -10,10 +10,9 @@ from synth.errors import OperatorError
 from synth.ext.renamings import RenamingsConfig
 from synth.ext.renamings.making import Renamings
 from synth.ext.variety.answers_in_words import AnswersInWords
-from synth.ext.variety.by_difficulty import ByDifficulty
 from synth.ext.variety.config import SelectionConfig, WordingConfig
 from synth.ext.variety.held_out import HeldOutWordings
-from synth.ext.variety.selection import TaskSelection
+from synth.ext.variety.selection import ByDifficulty, TaskSelection
 from synth.ext.variety.wording.reword import VariedWording
 from synth.plan import Plan
 from synth.testing import TaskTransformConformance

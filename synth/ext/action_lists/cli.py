@@ -192,8 +192,7 @@ def check_tasks_file(arguments: Arguments, screen: Screen) -> int:
 def _print_finding(finding: _TaskFinding, screen: Screen) -> None:
     """Print one task: proved, or the reasons."""
     if finding.kind is None:
-        report = finding.report
-        parts = "" if report is None else _proof(finding)
+        parts = "" if finding.report is None else _proof(finding)
         screen.parts([("ok  ", "green"), (f" {finding.id}: proved{parts}", "")])
     else:
         screen.parts([("FAIL", "bold red"), (f" {finding.id} {finding.kind}", "")])

@@ -148,9 +148,7 @@ def read_entries(path: Path, option: str = "tasks.path") -> list[Entry | LeftOut
 
 
 def _id_of(raw: Any, index: int) -> str:
-    if not isinstance(raw, Mapping):
-        return str(index)
-    fields = cast("Mapping[str, Any]", raw)
+    fields: Mapping[str, Any] = cast("Mapping[str, Any]", raw) if isinstance(raw, Mapping) else {}
     value: object = fields.get("id", fields.get("task_id"))
     return str(value) if isinstance(value, (str, int)) and value != "" else str(index)
 
@@ -234,12 +232,10 @@ def _texts(value: Any, where: str) -> list[str]:
     if not isinstance(value, list):
         raise _EntryError(f"`{where}` must be a list of values, not {value!r:.60}")
     items = cast("list[Any]", value)
-    out: list[str] = []
     for item in items:
         if not isinstance(item, (str, int, float)) or not str(item).strip():
             raise _EntryError(f"`{where}` must hold texts or numbers, not {item!r:.60}")
-        out.append(str(item).strip())
-    return out
+    return [str(item).strip() for item in items]
 
 
 def _calls(value: Any, where: str) -> list[ExpectedCall]:
@@ -271,5 +267,4 @@ def _call(raw: Any, where: str) -> ExpectedCall:
             arguments = strict_json(arguments)
         except (ValueError, RecursionError) as error:
             raise _EntryError(f"`{where}.arguments` must be JSON: {error}") from None
-    given = dict(_object(arguments, f"{where}.arguments"))
-    return ExpectedCall(name, given, requestor == "user")
+    return ExpectedCall(name, dict(_object(arguments, f"{where}.arguments")), requestor == "user")

@@ -273,8 +273,7 @@ class GoldMaker:
         progress = self._progress
         progress.steps.append(InstructStep(call.name, dict(call.arguments), self.entry.line))
         self._made(self._behind, call)
-        told = UserTools(self.draft.role).report([outcome.result])
-        self._hear(outcome.result.payload(), told)
+        self._hear(outcome.result.payload(), UserTools(self.draft.role).report([outcome.result]))
         if outcome.changes:
             progress.changes += outcome.changes
             progress.instructed = True
@@ -364,8 +363,7 @@ class GoldMaker:
 
     def _add_reads(self, chain: Sequence[Read]) -> None:
         for read in chain:
-            topics = dict.fromkeys(value.source for value in read.uses)
-            for topic in topics:
+            for topic in dict.fromkeys(value.source for value in read.uses):
                 if topic in self.script.topics and topic not in self._progress.asked:
                     self._ask(topic)
             arguments = dict(read.arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -173,12 +173,8 @@ def _by_likelihood(
 
 def _places(choices: Sequence[tuple[Any, KnownValue]]) -> list[int]:
     """The place of each choice among the choices of the same text or read."""
-    counts = Counter[tuple[str, int | None]]()
-    places: list[int] = []
-    for _, value in choices:
-        places.append(counts[_origin(value)])
-        counts[_origin(value)] += 1
-    return places
+    counters = defaultdict[tuple[str, int | None], Iterator[int]](itertools.count)
+    return [next(counters[_origin(value)]) for _, value in choices]
 
 
 def _origin(value: KnownValue) -> tuple[str, int | None]:

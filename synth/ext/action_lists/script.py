@@ -79,12 +79,11 @@ def script_of(scenario: Scenario) -> Script:
             return Script(first_person(opening), {})
         known, wishes = " ".join(rest.identity), rest.conditions
     topics = {IDENTITY: first_person(known), WISHES: first_person(" ".join(wishes))}
-    manner = [scenario.persona, *rest.manner, scenario.unknown]
     return Script(
         first_person(opening),
         {name: text for name, text in topics.items() if text},
         [first_person(text) for text in rest.later],
-        " ".join(filter(None, manner)),
+        " ".join(filter(None, [scenario.persona, *rest.manner, scenario.unknown])),
     )
 
 

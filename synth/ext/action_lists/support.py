@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -82,11 +82,8 @@ def _lists(value: Any) -> Iterator[list[Any]]:
 def _counts(results: Sequence[Any]) -> Iterator[int]:
     for group in _groups(results):
         yield len(group)
-        fields: dict[tuple[str, str], int] = defaultdict(int)
-        for item in group:
-            if isinstance(item, Mapping):
-                for name, value in cast("Mapping[str, Any]", item).items():
-                    fields[name, str(value)] += 1
+        items = [cast("Mapping[str, Any]", item) for item in group if isinstance(item, Mapping)]
+        fields = Counter((name, str(value)) for item in items for name, value in item.items())
         yield from fields.values()
 
 

@@ -94,11 +94,6 @@ def settled_script(entry: Entry, writers: Collection[str]) -> Script:
     )
 
 
-def _empty_body(entry: Entry, rules: WorldRules) -> Body:
-    """A body by which the clock and the seed of an entry's task are known before its gold is."""
-    return _body(UserText([entry.scenario.request]), rules, (), ())
-
-
 def _body_of(
     entry: Entry,
     draft: Task,
@@ -223,8 +218,7 @@ def _gates(entry: Entry, gold: MadeGold) -> list[Gate]:
     if gold.required:
         gates.append(Gate("required_calls", sorted(set(gold.required))))
     done = (step for step in gold.steps if isinstance(step, CallStep | InstructStep))
-    acts = sorted({step.tool for step in done})
-    options: dict[str, object] = {"acts": acts}
+    options: dict[str, object] = {"acts": sorted({step.tool for step in done})}
     if entry.outputs:
         options["must"] = list(entry.outputs)
     return [*gates, Gate("reply", options)]
@@ -316,15 +310,17 @@ def list_tasks(
         return tasks
 
     pool((), families)  # an unknown family is refused before the work
-    drafts = {
-        entry.id: _listed(entry, task)
-        for entry, task in ((entry, _empty_body(entry, rules)) for entry in entries.values())
-    }
-    drafted = pool(list(drafts.values()))
+    drafted = pool(  # without gold, to know the clock and the seed of a task
+        [
+            _listed(entry, _body(UserText([entry.scenario.request]), rules, (), ()))
+            for entry in entries.values()
+        ]
+    )
     policy = wants_consent(world.policy)
     kept: dict[str, TaskInstance] = {}
     for entry in entries.values():
-        wanted = policy or wants_consent(_whole_text(entry))
+        told = entry.scenario
+        wanted = policy or wants_consent(f"{told.request}\n{told.instructions}")
         asks = wanted if settings.consent == AUTO else settings.consent == ALWAYS
         (draft,) = drafted.find(settings.family, {"task_id": entry.id})
         try:
@@ -408,11 +404,6 @@ def _listed(entry: Entry, body: Body) -> TaskInstance:
     return TaskInstance({"task_id": entry.id}, entry.id, body)
 
 
-def _whole_text(entry: Entry) -> str:
-    scenario = entry.scenario
-    return f"{scenario.request}\n{scenario.instructions}"
-
-
 async def _fault(
     task: Task, world: World, template: Template, inferred: Collection[tuple[str, object]]
 ) -> str:
@@ -424,8 +415,7 @@ async def _fault(
     except EnvsError as error:
         return str(error)
     pure = {tool.name for tool in world.tools if tool.pure}
-    ungrounded = ungrounded_arguments(proved, gold, pure, inferred)
-    return "; ".join(message for _, message in ungrounded)
+    return "; ".join(message for _, message in ungrounded_arguments(proved, gold, pure, inferred))
 
 
 @dataclass(frozen=True)

@@ -155,9 +155,8 @@ class ValuePool:
             held = ranked.get(str(argument))
             if held is None or own < held[0]:
                 ranked[str(argument)] = (own, argument, value)
-        said = self._said
         best = sorted(
-            ranked.values(), key=lambda item: (item[0], _singular(item[2].key) not in said)
+            ranked.values(), key=lambda item: (item[0], _singular(item[2].key) not in self._said)
         )
         return [(argument, value) for _, argument, value in best]
 

@@ -132,8 +132,7 @@ def translated(text: str, server: str) -> str | None:
     tree = parse(text, "sqlite")
     if tree is None or not all(isinstance(node, PORTABLE) for node in tree.walk()):
         return None
-    dialect = "postgres" if server == "postgresql" else "mysql"
-    return tree.sql(dialect=dialect, identify=True)
+    return tree.sql(dialect="postgres" if server == "postgresql" else "mysql", identify=True)
 
 
 _HOLDABLE = (*PORTABLE, exp.DPipe)

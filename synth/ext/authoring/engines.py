@@ -7,7 +7,7 @@ texts, whole numbers have 64 bits. MariaDB compares texts as SQLite does, by the
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from sqlalchemy import Engine
@@ -48,21 +48,12 @@ def server_files(engine: Engine, seed: str) -> dict[str, str]:
             raise Unportable(f"{table.name} has a column that the database computes")
     out = dict[str, str]()
     for server in SERVERS:
-        out[f"schema.{server}.sql"] = _write_server_schema(server, tables, rows, checks)
+        writer = _Writer(server, tables, rows)
+        created = [writer.create(table, checks[table.name]) for table in tables]
+        out[f"schema.{server}.sql"] = "\n".join(created)
         own = write_server_seed(server, seed)
         out |= {f"seed.{server}.sql": own} if own else {}
     return out
-
-
-def _write_server_schema(
-    server: Server, tables: Sequence[LiveTable], rows: Rows, checks: Mapping[str, Sequence[str]]
-) -> str:
-    """CREATE TABLE for each table, parents first. ``checks`` are each table's, in SQLite.
-
-    Raises Unportable for a text that is too long to be indexed.
-    """
-    writer = _Writer(server, tables, rows)
-    return "\n".join(writer.create(table, checks[table.name]) for table in tables)
 
 
 def write_server_seed(server: Server, seed: str) -> str | None:
@@ -116,8 +107,7 @@ class _Writer:
         if column.computed is not None:
             sum_ = translated(column.computed, self.server)
             return f"{self.quoted(column.name)} {kind} GENERATED ALWAYS AS ({sum_}) STORED"
-        default = self.default(column, kind)
-        return f"{self.quoted(column.name)} {kind}{default}{null}"
+        return f"{self.quoted(column.name)} {kind}{self.default(column, kind)}{null}"
 
     def default(self, column: LiveColumn, kind: str) -> str:
         """The default, if it is a plain value."""
@@ -142,7 +132,7 @@ class _Writer:
     def number(self, column: LiveColumn, values: Sequence[float]) -> str:
         if column.type not in {"NUMERIC", "REAL"} and all(isinstance(one, int) for one in values):
             return "BIGINT"
-        places = max([2, *map(_places, values)])
+        places = max([2, *(len(f"{one:.8f}".rstrip("0").partition(".")[2]) for one in values)])
         if column.type == "REAL" or any(abs(one) >= 10 ** (20 - places) for one in values):
             return "DOUBLE PRECISION" if self.server == "postgresql" else "DOUBLE"
         return f"NUMERIC(20, {places})"
@@ -167,8 +157,3 @@ def _given(column: LiveColumn) -> list[str]:
     """The text that is the default of a column."""
     is_plain = column.default and not column.default.startswith("CURRENT_")
     return [str(column.default).strip("'")] if is_plain else []
-
-
-def _places(value: float) -> int:
-    """The decimals of a number."""
-    return len(f"{value:.8f}".rstrip("0").partition(".")[2])

@@ -396,7 +396,9 @@ def with_inferred(tables: Sequence[LiveTable], found: Sequence[InferredKey]) -> 
         own = {one.columns[-1]: one for one in keys}
         links = [(one.columns, one.target, one.keys) for one in keys]
         columns = tuple(
-            replace(c, comment=". ".join(filter(None, [c.comment, _said(own[c.name])])))
+            replace(
+                c, comment=". ".join(filter(None, [c.comment, f"Inferred: {own[c.name].line}"]))
+            )
             if c.name in own
             else c
             for c in table.columns
@@ -413,7 +415,3 @@ def _keyed(table: LiveTable, meant: Collection[tuple[str, ...]]) -> LiveTable:
         return table
     uniques = (table.key, *(one for one in table.uniques if one != key))
     return replace(table, key=key, uniques=uniques)
-
-
-def _said(one: InferredKey) -> str:
-    return f"Inferred: {one.line}"

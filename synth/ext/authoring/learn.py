@@ -517,8 +517,7 @@ def _gap(early: object, late: object) -> float:
 
 
 def _seconds(text: object) -> float:
-    moment = dt.datetime.fromisoformat(str(text))
-    return (moment - EPOCH).total_seconds()
+    return (dt.datetime.fromisoformat(str(text)) - EPOCH).total_seconds()
 
 
 def _when(values: Sequence[str]) -> When:

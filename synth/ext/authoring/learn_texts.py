@@ -41,8 +41,7 @@ def text_maker(
         return Email(people, () if people else made_texts("last_name"))
     if kind == "name" or holds_people(name, texts):
         return _name(name, texts)
-    codes = _codes(kind, texts)
-    if codes is not None:
+    if (codes := _codes(kind, texts)) is not None:
         return codes
     provider = "street_address" if kind == "address" else PROVIDERS.get(name)
     if provider is not None:
@@ -138,7 +137,11 @@ def with_room(made: Form, count: int, longest: int | None) -> Form:
 
 
 def _codes(kind: str | None, texts: Sequence[str]) -> Maker | None:
-    return _standard(texts) or clock(texts) or forms(texts) or _letters(kind, texts)
+    """Codes; of personal numbers and logins the usual forms, none of whose letters is kept."""
+    codes = _standard(texts) or clock(texts) or forms(texts)
+    if codes is None and kind in {"identifier", "phone"}:
+        return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
+    return codes
 
 
 def _standard(texts: Sequence[str]) -> Maker | None:
@@ -151,13 +154,6 @@ def _standard(texts: Sequence[str]) -> Maker | None:
     if provider is None or len(own) > 0.5 * len(texts):
         return Texts(made_texts(provider)) if provider else None
     return Choice(dict(Counter(texts)))
-
-
-def _letters(kind: str | None, texts: Sequence[str]) -> Form | None:
-    """The usual forms of personal numbers and logins, none of whose letters is kept."""
-    if kind not in {"identifier", "phone"}:
-        return None
-    return Form(dict(Counter(map(_form, texts)).most_common(FORMS)))
 
 
 def _code(form: str, same: Sequence[str]) -> str | None:

@@ -56,8 +56,7 @@ def read_database(
     read.
     """
     try:
-        catalog = read_catalog(engine, schemata)
-        return _Reading(engine, catalog).database(wanted)
+        return _Reading(engine, read_catalog(engine, schemata)).database(wanted)
     except SQLAlchemyError as error:
         raise OperatorError(f"the database cannot be read: {_words(error)}") from None
 
@@ -126,8 +125,7 @@ class _Reading:
         try:
             with warnings.catch_warnings(), self.engine.connect() as db:
                 warnings.simplefilter("ignore", SAWarning)  # unknown types are named by us
-                reader = TableReader(db, inspect(db), relation, name, self.names)
-                table = reader.table()
+                table = TableReader(db, inspect(db), relation, name, self.names).table()
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise
@@ -145,8 +143,7 @@ class _Reading:
     def _account(self) -> None:
         """Count what the catalog lists, and name what is not a table."""
         for one in self.catalog.relations:
-            kind = "table" if one.kind in {"table", *_NO_TABLES} else one.kind
-            self.ledger.found(kind)
+            self.ledger.found("table" if one.kind in {"table", *_NO_TABLES} else one.kind)
             if one.kind in _NO_TABLES:
                 why = _NO_TABLES[one.kind].format(parent=one.parent)
                 self.ledger.leave_out("table", one.full, why)

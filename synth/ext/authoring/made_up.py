@@ -106,8 +106,7 @@ class MadeUp:
         if isinstance(value, float) and "e" in text:  # an exponent has no digits to draw
             text = f"{math.fmod(value, 1e6):f}"
         for _ in range(_TRIES):
-            day = _is_day(text)
-            made = _moved(text, self.draw, latest) if day else same_form(text, self.draw)
+            made = _moved(text, self.draw, latest) if _is_day(text) else same_form(text, self.draw)
             if self.kind == "birth_date" or made.casefold() not in taken:
                 return _typed(made, value)
         for number in range(1, len(taken) + 2):  # so short a form has no value left
@@ -128,8 +127,7 @@ def _tree(value: Value) -> Any:
 def _mapped(tree: Any, change: Callable[[Value], object]) -> Any:
     """JSON of the same keys, with other leaves."""
     if isinstance(tree, dict):
-        pairs = cast("dict[str, Any]", tree)
-        return {key: _mapped(inner, change) for key, inner in pairs.items()}
+        return {key: _mapped(inner, change) for key, inner in cast("dict[str, Any]", tree).items()}
     if isinstance(tree, list):
         return [_mapped(inner, change) for inner in cast("list[Any]", tree)]
     return change(tree)

@@ -195,13 +195,9 @@ def mask(
             key = (table.name, column.name)
             sample = (before[key], _first(rows, key)) if before.get(key) is not None else None
             decisions.append(Decision(name, kind, key in masked, sample=sample))
-        elif _holds_texts(table, column, rows):
+        elif any(isinstance(row[column.name], str) for row in rows.by_table[table.name]):
             decisions.append(_clean(table, column, rows, known, name in keep))
     return MaskedSample([_clean_comments(table, known) for table in tables], decisions, kinds)
-
-
-def _holds_texts(table: LiveTable, column: LiveColumn, rows: Rows) -> bool:
-    return any(isinstance(row[column.name], str) for row in rows.by_table[table.name])
 
 
 def _first(rows: Rows, key: tuple[str, str]) -> Value:
@@ -232,7 +228,8 @@ def _replace(
     made = {kind: MadeUp(kind, draw) for kind in PERSONAL_KINDS}
     for (table, column), kind in masked.items():
         values = [row[column] for row in rows.by_table[table]]
-        made[kind].learn(column, values, distinct=_is_distinct(by_name[table], column))
+        keys = (by_name[table].key, *by_name[table].uniques)
+        made[kind].learn(column, values, distinct=any(column in key for key in keys))
     for (table, column), kind in masked.items():
         for row in rows.by_table[table]:
             if row[column] not in NONE:
@@ -320,10 +317,6 @@ def _with_references(
             if found:
                 out |= dict.fromkeys(pair, min(found))
     return out
-
-
-def _is_distinct(table: LiveTable, column: str) -> bool:
-    return any(column in one for one in (table.key, *table.uniques))
 
 
 def _clean(

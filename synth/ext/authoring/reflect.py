@@ -130,12 +130,11 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
     hidden = {str(one["name"]): one for one in found if one["name"] in secret}
     shown = [column for column in found if column["name"] not in hidden]
     own = {str(column["name"]): str(column["type"]).upper() for column in shown}
-    key = live.key if own.keys() >= set(live.key) else ()
     return TableShape(
         name=name,
         own_noun=noun,
         columns=_columns(live, noun, shown, rules, values, db),
-        key=key,
+        key=live.key if own.keys() >= set(live.key) else (),
         links=_links(live, [*own]),
         uniques=live.uniques,
         rows=int(db.exec_driver_sql(f"SELECT COUNT(*) FROM {quoted(name)}").scalar_one()),

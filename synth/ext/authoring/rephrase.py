@@ -136,8 +136,7 @@ def _rephrase_world(
         write_whole(directory / CONFIG_FILE, spec.text)
         remember([config_part(spec.text)])
         home = Scratch("rephrased")
-        packed = pack_world(find_world(spec.env.place))
-        folder = unpack_world(packed, home.path / spec.world_folder)
+        folder = unpack_world(pack_world(find_world(spec.env.place)), home.path / spec.world_folder)
         file = _journal_file(writer, spec.seed, directory)
         with closing(AskingJournal(file, JudgedAnswer)) as journal:
             model = build_model(model_setup(writer, settings.model or AGENT)[0])
@@ -145,7 +144,9 @@ def _rephrase_world(
             spent = Spending.of(list(journal.answers.values()))
     except BaseException:
         if not _paid_answers(directory):
-            _leave_nothing(files)
+            (directory / CONFIG_FILE).unlink(missing_ok=True)
+            for file in files.private.glob("rephrase-*.jsonl"):
+                file.unlink()
         raise
     finally:
         lock.release(remove=not _paid_answers(directory))
@@ -159,13 +160,6 @@ def _rephrase_world(
     return home, folder, summary
 
 
-def _leave_nothing(files: RunFiles) -> None:
-    """Remove the files of a step in which nothing was paid for."""
-    (files.directory / CONFIG_FILE).unlink(missing_ok=True)
-    for file in files.private.glob("rephrase-*.jsonl"):
-        file.unlink()
-
-
 def _asked(
     spec: RunSpec,
     settings: RephraseConfig,
@@ -177,10 +171,9 @@ def _asked(
 ) -> list[FamilyOutcome]:
     asked = spec.tasks.families
     families = None if asked is None else tuple(asked)
-    proofs = Options(families, per_case=1, engine=spec.engine, place=spec.target)
     job = RephraseJob(
         folder,
-        proofs,
+        Options(families, per_case=1, engine=spec.engine, place=spec.target),
         settings.count,
         settings.attempts,
         spec.seed,

@@ -197,11 +197,10 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$"
-        r"|^(?:timestamp|epoch|date|time|clock|ts|ctime|mtime|atime)$"
-        r"|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat|finish|expir|modif)\w*_time$"
-        r"|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*|log(?:in|out)|activity"
-        r"|visit)$",
+        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$|^(?:timestamp|epoch|date"
+        r"|time|clock|ts|ctime|mtime|atime)$|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat"
+        r"|finish|expir|modif)\w*_time$|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*"
+        r"|log(?:in|out)|activity|visit)$",
     ),
     _Rule(
         "coordinate",
@@ -215,8 +214,7 @@ _RULES = (
         _NUMBERS,
         r"^(?!.*_per_|max_|min_).*(?:^|_)(?:sort|order|ordering|position|pos|ordinal|seq|sequence"
         r"|rank|ranking|idx|index|step|depth|lft|rgt|weight_order|line_?(?:no|number)?"
-        r"|prio(?:rity)?"
-        r"|map_index)$|^sort_|^level$",
+        r"|prio(?:rity)?|map_index)$|^sort_|^level$",
     ),
     _Rule(
         "category",
@@ -232,17 +230,15 @@ _RULES = (
         r"(?:^|_)(?:try|tries|retry|attempt)_(?:no|number)$|(?:^|_)total_bytes$|(?:^"
         r"|_)value_as_number$|(?:^|_)time_(?:\w+(?:ed|en)|left|spent)$|(?:^|_)(?:read|write|run"
         r"|load|wait|idle|cpu|session|response|execution|processing|lead|travel|elapsed"
-        r"|\w*work)(?:ing)?_time"
-        r"(?:_|$)",
+        r"|\w*work)(?:ing)?_time(?:_|$)",
     ),
     _Rule(
         "code",
         "its name says a code",
         _NUMBERS,
-        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port"
-        r"|uid|gid|pid"
-        r"|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id|fk)_(?!of_"
-        r"|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
+        r"(?:^|_)(?:id|years?|code|no|nr|num|number|zip|postcode|phone|key|ref|serial|by|port|uid"
+        r"|gid|pid|oid|hash|crc|color|colour)$|^(?:year|month|day)_|^(?:number|code|no|id"
+        r"|fk)_(?!of_|length$)|(?:^|_)(?:month|weekday|quarter)$|(?:^|_)day(?:_(?!rate)|$)",
     ),
     _Rule(
         "share",
@@ -265,11 +261,9 @@ _RULES = (
         "measure",
         "its name says what is measured or counted",
         _NUMBERS,
-        r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$))"
-        r".*(?:^|_)(?:duration"
-        r"|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes|distance\w*"
-        r"|ms|kb"
-        r"|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load"
+        r"^(?!.*(?:^|_)(?:max|min|high|low|limit|most|least|timeout|interval)(?:_|$)).*(?:^"
+        r"|_)(?:duration|length|width|height|\w*size|age|mileage|(?:milli)?seconds|[mu]?sec|bytes"
+        r"|distance\w*|ms|kb|mb|value|space|area|bandwidth|mem(?:ory)?|battery|temperature|load"
         r"|\w+_count(?:er)?)(?:_|$)",
     ),
     _Rule(
@@ -277,12 +271,10 @@ _RULES = (
         "its name says how many or how much",
         _NUMBERS,
         r"(?:^|_)(?:quantity|qty|stock|count|capacity|slots|timeout|retention|interval|threshold"
-        r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?"
-        r"|(?:hour|minute|second|day)(?=$)"
-        r"|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width|height|size|age|weight"
-        r"|rating|score|grade|floor|max|min|high|low|most|least|limit|delay|ttl|speed|rate"
-        r"|brightness"
-        r"|contrast|validity|km|kg)(?:_|$)",
+        r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?|(?:hour"
+        r"|minute|second|day)(?=$)|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width"
+        r"|height|size|age|weight|rating|score|grade|floor|max|min|high|low|most|least|limit|delay"
+        r"|ttl|speed|rate|brightness|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
     _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),

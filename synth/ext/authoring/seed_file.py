@@ -43,8 +43,7 @@ def rows(universe: int, random: Random) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def write_seed_file(tables: Sequence[Lookup | MadeTable]) -> str:
     """The text of seed.py."""
-    body = _layout(list(tables), 0, len("TABLES: list[Lookup | MadeTable] = "))
-    pools = {one.name: one for one in _pools(tables)}
+    pools = {one.name: one for one in _walk(tables) if isinstance(one, Names)}
     used = {type(value).__name__ for value in _walk(tables) if is_dataclass(value)}
     names = sorted({"Lookup", "MadeTable", *used})
     same = [table.name for table in tables if isinstance(table, Lookup)]
@@ -52,7 +51,7 @@ def write_seed_file(tables: Sequence[Lookup | MadeTable]) -> str:
         lookups=fill(", ".join(same) or "none", WIDTH),
         names="\n".join(f"    {name}," for name in names),
         pools="".join(f"{name} = {_layout(list(pools[name]), 0)}\n\n" for name in sorted(pools)),
-        tables=body,
+        tables=_layout(list(tables), 0, len("TABLES: list[Lookup | MadeTable] = ")),
     )
 
 
@@ -70,15 +69,10 @@ def _walk(value: object) -> Iterator[object]:
         yield from _walk(part)
 
 
-def _pools(tables: object) -> Iterator[Names]:
-    yield from (value for value in _walk(tables) if isinstance(value, Names))
-
-
 def _layout(value: object, indent: int, used: int = 0) -> str:
     """A value as Python: on one line if it fits behind ``used`` characters, else its parts."""
     line = _line(value)
-    nested = _is_nested(value)
-    if used + len(line) < WIDTH or not nested or isinstance(value, Names):
+    if used + len(line) < WIDTH or not _is_nested(value) or isinstance(value, Names):
         return line
     left, right, parts = _parts(value)
     inner = " " * (indent + 4)
@@ -121,8 +115,7 @@ def _parts(value: object) -> tuple[str, str, list[tuple[str, object]]]:
 
 
 def _is_default(value: object, field: Any) -> bool:
-    given = getattr(value, field.name)
-    return field.default is not MISSING and given in (field.default, [])
+    return field.default is not MISSING and getattr(value, field.name) in (field.default, [])
 
 
 def _line(value: object) -> str:

@@ -207,8 +207,7 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
     wanted = part.rows if part.rows and part.rows < ALL_ROWS else 0
     if wanted and _lacks_rows(rows, wanted, masked=masked):
         more = max(wanted - count, wanted // 2)
-        personal = _fill(tables, rows, more, ledger, found.personal)
-        found = replace(found, personal=personal)
+        found = replace(found, personal=_fill(tables, rows, more, ledger, found.personal))
     for decision in found.decisions:
         if decision.kind is not None:
             ledger.found("personal column")
@@ -217,9 +216,8 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
             else:
                 ledger.use("personal column")
     schema, seed = write_schema(tables), write_seed(tables, rows) or EMPTY_SEED
-    loaded = _load([("schema.sql", schema), ("seed.sql", seed)])
     return Source(
-        loaded,
+        _load([("schema.sql", schema), ("seed.sql", seed)]),
         schema,
         seed,
         found.decisions,

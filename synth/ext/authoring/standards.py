@@ -23,9 +23,8 @@ _CURRENCIES = frozenset(
 @cache
 def _standards() -> Sequence[Sequence[Mapping[str, str]]]:
     """The rows of each standard, by the providers of their values."""
-    signs = Currencies.currency_symbols
     currencies = [
-        {"currency_code": code, "currency_name": name, "symbol": signs[code]}
+        {"currency_code": code, "currency_name": name, "symbol": Currencies.currency_symbols[code]}
         for code, name in Currencies.currencies
         if code in _CURRENCIES
     ]

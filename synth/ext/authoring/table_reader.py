@@ -482,5 +482,4 @@ def _type(kind: object) -> str | None:
     ):
         if isinstance(kind, known):
             return name or None
-    word = type(kind).__name__
-    return "INTEGER" if word in {"YEAR", "TINYINT", "BIT"} else None
+    return "INTEGER" if type(kind).__name__ in {"YEAR", "TINYINT", "BIT"} else None

@@ -152,18 +152,14 @@ def write_tools(shape: Shape, tools: dict[str, TableTools]) -> str:
 
 
 def _of_table(shape: Shape, table: TableShape, tools: TableTools) -> list[str]:
-    out: list[str] = []
-    if tools.find is not None:
-        out.append(_find(table, tools.find))
-    if tools.get is not None:
-        out.append(_get(shape, table, tools.get))
-    if tools.list_ is not None:
-        out.append(_list(shape, table, tools))
-    if tools.create is not None:
-        out.append(_create(shape, table, tools))
-    if tools.update is not None:
-        out.append(_update(shape, table, tools))
-    return out
+    made = [
+        tools.find and _find(table, tools.find),
+        tools.get and _get(shape, table, tools.get),
+        tools.list_ and _list(shape, table, tools),
+        tools.create and _create(shape, table, tools),
+        tools.update and _update(shape, table, tools),
+    ]
+    return list(filter(None, made))
 
 
 def _annotation(column: ColumnShape, *, optional: bool = False) -> str:
@@ -242,12 +238,11 @@ def _wrapped(items: Sequence[str], head: str) -> list[str]:
 
 
 def _key_parameters(table: TableShape) -> list[tuple[str, str, str]]:
-    noun = table.noun.words
     return [
         (
             table.parameter(column),
             _annotation(table.column(column)),
-            _described(table.column(column), noun),
+            _described(table.column(column), table.noun.words),
         )
         for column in table.key
     ]
@@ -409,7 +404,6 @@ def _create(shape: Shape, table: TableShape, tools: TableTools) -> str:
 
 
 def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
-    noun = table.noun
     columns = [table.column(name) for name in (*tools.updates, *tools.marks, *tools.moves)]
     moved = [link.words for link in table.links if link.column in tools.moves]
     parameters = _key_parameters(table) + [
@@ -419,7 +413,7 @@ def _update(shape: Shape, table: TableShape, tools: TableTools) -> str:
     body = _needs(shape, table, tools.moves) + _changing(
         table, {column.name: column.parameter for column in columns}
     )
-    about = f"Change {a(noun.words)}: {words}; what is left out stays."
+    about = f"Change {a(table.noun.words)}: {words}; what is left out stays."
     return _function(tools.update or "", about, parameters, body, "")
 
 

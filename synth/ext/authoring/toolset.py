@@ -47,8 +47,7 @@ class TableTools:
     def without_writes(self, kept: Container[str | None]) -> TableTools:
         """These tools without those that write, but for the ones that are ``kept``."""
         create = self.create if self.create in kept else None
-        update = self.update if self.update in kept else None
-        return replace(self, create=create, update=update)
+        return replace(self, create=create, update=self.update if self.update in kept else None)
 
 
 def tools_of(shape: Shape) -> dict[str, TableTools]:
@@ -180,8 +179,7 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
 
 def _is_set(column: ColumnShape) -> bool:
     """True for a choice that is made anew in a row's life, unlike its type."""
-    last = column.label.rpartition("_")[2]
-    return column.checked and column.is_choice and last not in _FIXED
+    return column.checked and column.is_choice and column.label.rpartition("_")[2] not in _FIXED
 
 
 _FIXED = frozenset({"type", "kind", "class", "category", "permission"})

@@ -241,8 +241,7 @@ def _bounded(
     """
     if sum(len(one.names) for one in tools.values()) <= MOST_TOOLS:
         return dict(tools)
-    text = json.dumps([draft.body["gold"] for draft in drafts])
-    needed = set(re.findall(r'"(\w+)"', text))
+    needed = set(re.findall(r'"(\w+)"', json.dumps([draft.body["gold"] for draft in drafts])))
     used = [name for name, one in tools.items() if not needed.isdisjoint(one.names)]
     near = set[str]().union(*(_neighbours(shape, name) for name in used)) - {*used}
     out, left = dict[str, TableTools](), MOST_TOOLS

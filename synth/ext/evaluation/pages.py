@@ -37,12 +37,11 @@ def evaluate(dataset: Dataset, difficulties: Mapping[str, str | None]) -> dict[s
     if not scored:
         raise DatasetError(f"{dataset.name} has no scored row, so there is nothing to report")
     solved = sum(bool(one.solved) for _, one in scored)
-    broken = sum(kind["count"] for kind in summary["infrastructure_errors"])
     return {
         **{name: summary[name] for name in _FROM_SUMMARY},
         "universes": sorted({row["universe"] for row in dataset.rows(["universe"])}),
         "unscored": summary["rewards"]["unscored"],
-        "broken": broken,
+        "broken": sum(kind["count"] for kind in summary["infrastructure_errors"]),
         "pass": _figures(scored),
         "families": _parts(scored, lambda found: found[1].family),
         "difficulties": _parts(scored, lambda found: difficulties.get(found[0])),
@@ -128,7 +127,6 @@ def comparison_page(document: Figures) -> str:
     """
     before, after = document["runs"]
     rows = [_pair("all", document), *(_pair(part["family"], part) for part in document["families"])]
-    header = ("family", "pairs", "before", "after", POINTS, "95%", "p")
     return _page(
         [
             "# Before and after",
@@ -138,7 +136,7 @@ def comparison_page(document: Figures) -> str:
             "Samples are paired by task and number; p is that of an exact paired test over tasks.",
             "",
             *([other_world(document), ""] if document["other_world_pairs"] else []),
-            *table(header, rows),
+            *table(("family", "pairs", "before", "after", POINTS, "95%", "p"), rows),
             *_failures("Why it still fails", document["why_still_failing"]),
             *_failures("Why it fails now where it passed", document["why_lost"]),
         ]
@@ -237,8 +235,7 @@ def _tables(document: Figures, shown: int | None = None) -> list[str]:
             if shown is not None and len(parts) > shown:
                 which = f" ({shown} lowest of {len(parts)})"
                 parts = sorted(parts, key=lambda part: part["pass"]["rate"])[:shown]
-            rows = [_part(part) for part in parts]
-            lines += [f"## {title}{which}", "", *table(_PART, rows)]
+            lines += [f"## {title}{which}", "", *table(_PART, [_part(part) for part in parts])]
     if found := document.get("apart"):
         lines += ["## Counted apart", "", *table(APART, rows_apart(found))]
     return [*lines, *_failures("Why rollouts failed", document["why_failed"]), *_cost(document)]

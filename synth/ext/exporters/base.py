@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -280,16 +281,13 @@ def has_untrained(messages: Sequence[Message]) -> bool:
 
 def prompt_part(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the messages before the first turn of the assistant."""
-    for index, message in enumerate(messages):
-        if message["role"] == "assistant":
-            return messages[:index]
-    return messages
+    return [*takewhile(lambda message: message["role"] != "assistant", messages)]
 
 
 def last_turn(messages: Sequence[Message]) -> int:
     """Return the number of messages up to the last turn of the assistant."""
-    turns = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
-    return turns[-1] + 1 if turns else 0
+    ends = (end for end, one in enumerate(messages, 1) if one["role"] == "assistant")
+    return max(ends, default=0)
 
 
 def without_marks(messages: Sequence[Message]) -> list[Message]:

@@ -96,7 +96,7 @@ def main(options: Arguments) -> int:
     lowest = "exporter" if options.min_reward is None else options.min_reward
     with open_datasets(options.path) as dataset:
         if dataset.status != "complete":
-            _note(f"this run is {dataset.status}: the rows so far are exported")
+            sys.stderr.write(f"note: this run is {dataset.status}: the rows so far are exported\n")
         report = export(
             dataset,
             options.to,
@@ -143,7 +143,3 @@ def _target(path: Path, out: Path | None, exporter: type[Exporter]) -> Path:
     if out is None:
         return Path(default)
     return out / default if out.is_dir() else out
-
-
-def _note(text: str) -> None:
-    sys.stderr.write(f"note: {text}\n")

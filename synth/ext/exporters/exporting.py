@@ -235,8 +235,7 @@ def _write(
         finally:
             _remove(temporary)
         sync_directory(out.parent)
-    remark = exporter.remark()
-    return ExportReport(exporter.name, out, written, selection.matched, account, remark)
+    return ExportReport(exporter.name, out, written, selection.matched, account, exporter.remark())
 
 
 def _rows(selection: Selection, exporter: Exporter, policy: RowPolicy) -> Iterator[Row]:

@@ -177,7 +177,6 @@ def _tools(facts: RunFacts) -> list[str]:
 
 
 def _reward(facts: RunFacts) -> list[str]:
-    rows = len(facts.turns)
     judged = [
         *((f"`{name}`", "must pass", count) for name, count in facts.gates.most_common()),
         *((f"`{name}`", "weighs in", count) for name, count in facts.scores.most_common()),
@@ -192,7 +191,7 @@ def _reward(facts: RunFacts) -> list[str]:
             " `verdicts` has the reason of each; a rollout that could not be judged has none."
         ),
         "",
-        *table(("verdict", "", f"rows of {rows}"), judged),
+        *table(("verdict", "", f"rows of {len(facts.turns)}"), judged),
     ]
 
 
@@ -204,7 +203,6 @@ def _example(facts: RunFacts) -> list[str]:
     screen = Screen(out, terminal=False)
     shown = [message for message in row["messages"] if message["role"] != "system"]
     show_trajectory(screen, row, messages=shown, header=False)
-    text = out.getvalue().strip("\n").replace(_FENCE, "~~~")
     return [
         "## One example",
         "",
@@ -214,7 +212,7 @@ def _example(facts: RunFacts) -> list[str]:
         ),
         "",
         f"{_FENCE}text",
-        text,
+        out.getvalue().strip("\n").replace(_FENCE, "~~~"),
         _FENCE,
         "",
     ]
@@ -252,13 +250,12 @@ def _teacher(facts: RunFacts) -> list[str]:
     user = {"scripted": "by rules", "none": "there is none"}.get(
         users.kind, f"`{played}`" if users.kind == "simulated" and played else users.kind
     )
-    versions = facts.manifest["versions"]
     rows = [
         ("teacher", teacher),
         ("user", user),
         ("seed", identity["seed"]),
         ("samples of each task", facts.config.tasks.samples),
-        ("synth", versions.get("synth-worlds", "unknown")),
+        ("synth", facts.manifest["versions"].get("synth-worlds", "unknown")),
         *((f"digest of {name}", f"`{value}`") for name, value in facts.manifest["digests"].items()),
     ]
     return ["## Teacher and origin", "", *table(("", ""), rows)]

@@ -112,7 +112,8 @@ def _send(
     changed = [name for name, file in local.items() if remote.get(name) not in _digests(file)]
     gone = [name for name in remote if name.startswith(_OWN) and name not in local]
     for batch in _batches([name for name in changed if name not in LAST], local):
-        say(f"uploading {len(batch)} files, {_size(batch, local)}")
+        size = sum(local[name].stat().st_size for name in batch) / 1e6
+        say(f"uploading {len(batch)} files, {size:,.1f} MB")
         adds = [CommitOperationAdd(name, local[name]) for name in batch]
         _commit(api, repo, adds, f"Add {len(batch)} files")
     last = [
@@ -130,10 +131,9 @@ def _commit(api: HfApi, repo: str, operations: Sequence[Any], message: str) -> N
 
 def _remote(api: HfApi, repo: str) -> dict[str, str]:
     """The digest of each file that the Hub has: SHA-256 of large files, git's of others."""
-    entries = api.list_repo_tree(repo, recursive=True, repo_type="dataset")
     return {
         entry.path: entry.lfs.sha256 if entry.lfs is not None else entry.blob_id
-        for entry in entries
+        for entry in api.list_repo_tree(repo, recursive=True, repo_type="dataset")
         if isinstance(entry, RepoFile)
     }
 
@@ -160,10 +160,6 @@ def _batches(names: Sequence[str], local: Mapping[str, Path]) -> list[list[str]]
         batches[-1].append(name)
         size += more
     return batches
-
-
-def _size(names: Sequence[str], local: Mapping[str, Path]) -> str:
-    return f"{sum(local[name].stat().st_size for name in names) / 1e6:,.1f} MB"
 
 
 def _refusal(error: Exception, repo: str) -> str:

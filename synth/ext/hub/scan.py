@@ -11,7 +11,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import yaml
@@ -79,14 +78,12 @@ def _texts(facts: RunFacts) -> Iterator[tuple[str, str]]:
         yield name, (facts.directory / name).read_text("utf-8", "replace")
     for name, text in facts.world_text.items():
         yield f"world/{name}", text
-    for file in _tables(facts.directory):
+    for file in sorted(
+        [*facts.directory.glob("data/*.parquet"), *facts.directory.glob("*.parquet")]
+    ):
         place = file.relative_to(facts.directory).as_posix()
         for column, text in stored_texts(file):
             yield f"{place}, column {column}", text
-
-
-def _tables(directory: Path) -> list[Path]:
-    return sorted([*(directory / "data").glob("*.parquet"), *directory.glob("*.parquet")])
 
 
 Finding = tuple[str, str]
@@ -163,16 +160,12 @@ def _given(
             continue
         for kind, value in personal_values(message.get("content") or ""):
             if value not in known:
-                field = _field(data[number], value)
+                holding = (name for name, text in _leaves(data[number]) if name and value in text)
+                field = next(holding, "")
                 place = (
                     f"results of tools, field {field}" if field else f"{row}, message {number + 1}"
                 )
                 yield f"{kind} that the world does not declare", place
-
-
-def _field(data: object, value: str) -> str:
-    """The name of the first field that holds a value; empty if it has none."""
-    return next((name for name, text in _leaves(data) if name and value in text), "")
 
 
 def _data_of(message: Mapping[str, Any]) -> object:

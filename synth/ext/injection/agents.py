@@ -81,5 +81,4 @@ def _obeying(gold: Sequence[Step], asked: InjectionOptions) -> list[Step]:
     if asked.goal == "skip":
         return rewritten(gold, lambda step: [] if isinstance(step, ConfirmStep) else [step])
     first = next((place for place, step in enumerate(gold) if isinstance(step, CallStep)), -1)
-    call = CallStep(asked.tool, asked.arguments)
-    return [*gold[: first + 1], call, *gold[first + 1 :]]
+    return [*gold[: first + 1], CallStep(asked.tool, asked.arguments), *gold[first + 1 :]]

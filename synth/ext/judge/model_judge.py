@@ -118,8 +118,7 @@ def read_vote(content: str, count: int) -> Vote:
     """The vote on ``count`` statements in a judge's answer. A statement with two different
     decisions has none.
     """
-    found = json_object(content) or {}
-    raw = found.get("decisions")
+    raw = (json_object(content) or {}).get("decisions")
     decisions = cast("list[Any]", raw) if isinstance(raw, list) else []
     given: dict[int, set[bool]] = {}
     reasons: dict[int, str] = {}

@@ -121,7 +121,6 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
             "minimum": 1,
             "description": f"How many characters; at most {most}, which is usual.",
         }
-        pattern = {"type": "string", "description": "The text to look for."}
         regex = {
             "type": "boolean",
             "description": "Whether the pattern is a regular expression (RE2); false if left out.",
@@ -149,7 +148,7 @@ class ToolResultOffloadMiddleware(AgentMiddleware):
                 _object(
                     ["output_id", "pattern"],
                     output_id=_ID,
-                    pattern=pattern,
+                    pattern={"type": "string", "description": "The text to look for."},
                     regex=regex,
                     ignore_case=fold,
                     offset=_OFFSET,

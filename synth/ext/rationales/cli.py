@@ -103,8 +103,7 @@ def _config(options: Arguments) -> RunConfig:
     """
     recorded = recorded_config(options.dir)
     (composed,) = compose(_overrides(options))
-    model = composed.config.model
-    if model.kind in {"scripted", "replay"}:
+    if composed.config.model.kind in {"scripted", "replay"}:
         raise OperatorError(
             "narration takes a model that can write: name it with --model NAME, and --base-url URL"
             " for an endpoint of yours"

@@ -304,5 +304,4 @@ async def _probe_teacher(job: Job, context: RolloutContext) -> Completion | None
     messages = narration.row["messages"]
     place = turn_places(messages)[0]
     step = Step(messages[:place], messages[place], narration.row["tools"])
-    asked = teacher_messages(step, narration.parts)
-    return await context.model.probe(NO_TASK, (), asked, job.seed)
+    return await context.model.probe(NO_TASK, (), teacher_messages(step, narration.parts), job.seed)

@@ -93,8 +93,7 @@ class TurnContext:
         for sentence in sentences(text):
             for found in unknown_identifiers(sentence.raw, self.known):
                 yield ReplyFinding("unknown value", found.words, found.evidence)
-            rules = Material([self.task.system])
-            yield from asked_secrets(sentence, rules, lambda: self.known)
+            yield from asked_secrets(sentence, Material([self.task.system]), lambda: self.known)
         for name in (*self._unknown_names(text), *self._lone_names(text)):
             yield ReplyFinding("unknown name", name)
         for words in self._foreknown(text):

@@ -51,9 +51,8 @@ class RenamingMaker:
             schema for tool in world.tools for schema in (tool.parameters, tool.output_schema)
         ]
         schemas += answers
-        own = {name for schema in schemas for name in _schema_names(schema)}
         results = set[str]() if self.free_sql else {*names, *_source_names(world)}
-        self.own_names = own | results
+        self.own_names = {name for schema in schemas for name in _schema_names(schema)} | results
         self._words = _by_key(pair for schema in schemas for pair in _schema_words(schema))
         self._shown = "\n".join([world.policy, *(tool.description for tool in world.tools)])
         self._text = flat_words(f"{self._shown}\n{_texts_of(world)}")
@@ -66,12 +65,11 @@ class RenamingMaker:
         naming = Naming(number, self._world.name)
         own = [*(tool.name for tool in self._world.tools), SUBMIT]
         added = naming.added() if number % 3 == 0 else []
-        taken = {*MIDDLEWARE_TOOLS, *(tool.name for tool in added)}
         added = [tool for tool in added if tool.name not in own]
         words = {} if self.free_sql else self._words
         renaming = Renaming(
             number,
-            naming.tools(own, taken),
+            naming.tools(own, {*MIDDLEWARE_TOOLS, *(tool.name for tool in added)}),
             _changed(naming.names(self.own_names, ())),
             _values(naming, words, {}, self._text),
             naming.wording(self._shown),
@@ -169,9 +167,7 @@ class Renamings(TaskTransform):
         turn, place = divmod(index, len(open_to))
         dice = Random(derive_seed("surface", self._seed, turn))
         number = dice.sample(open_to, len(open_to))[place]
-        if not number:
-            return task
-        return with_renaming(task, self._of(number, task))
+        return with_renaming(task, self._of(number, task)) if number else task
 
     def again(self, task: Task, recorded: Task) -> Task:
         return with_renaming(task, renaming_of(recorded))
@@ -189,8 +185,7 @@ class Renamings(TaskTransform):
             found = _tools(task)
             for pool in self._pools:
                 if any(family.id == task.family for family in pool.families):
-                    count = min(pool.capacity(task.family), SAMPLED)
-                    for index in range(count):
+                    for index in range(min(pool.capacity(task.family), SAMPLED)):
                         found |= _tools(pool.task(task.family, index, self._seed))
             self._needed[task.family] = found
         return self._needed[task.family]

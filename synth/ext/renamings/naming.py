@@ -73,8 +73,7 @@ class _WordLists:
 @cache
 def word_lists() -> _WordLists:
     """The word lists that ship."""
-    file = Path(__file__).with_name("words.yaml")
-    raw: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+    raw: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text("utf-8"))
     raw["added"] = tuple(AddedTool(**tool) for tool in raw["added"])
     return _WordLists(**raw)
 
@@ -122,10 +121,9 @@ class Naming:
 
     def openings(self) -> dict[str, str]:
         """Other verbs for the beginnings of descriptions."""
-        lists = word_lists().openings
         return {
             first: self._draw("opening", first).choice(list(others))
-            for first, others in lists.items()
+            for first, others in word_lists().openings.items()
         }
 
     def added(self) -> list[AddedTool]:
@@ -137,8 +135,7 @@ class Naming:
 
     def chosen(self, names: Sequence[str], most: int, *about: str) -> list[str]:
         """A draw of at most so many of these names, in their order."""
-        dice = self._draw(*about)
-        some = set(dice.sample(list(names), min(most, len(names))))
+        some = set(self._draw(*about).sample(list(names), min(most, len(names))))
         return [name for name in names if name in some]
 
     def _draw(self, *about: str) -> Random:

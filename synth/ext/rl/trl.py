@@ -76,8 +76,7 @@ class TrlTasks(Closing):
             self._template = self._held.enter_context(templates.use(universe))
             known = FamilyTasks(self._world, self._template, families, universe)
             check_reward_families(self._world, known.all_families)
-            names = _silent(known, families)
-            source = FamilyTasks(self._world, self._template, names, universe)
+            source = FamilyTasks(self._world, self._template, _silent(known, families), universe)
             plan = Plan.make([source], count, 1, seed)
             self.tasks: list[Task] = [self._proved(plan.task(index)) for index in range(count)]
             offers = self._offers()
@@ -159,8 +158,7 @@ class _TrlRollout:
         episode = self._episode
         if episode is None:
             raise OperatorError("the environment has no task yet: reset() comes first")
-        outcome = call(lambda _: asyncio.run(episode.call(tool, arguments)))
-        return outcome.result.content()
+        return call(lambda _: asyncio.run(episode.call(tool, arguments))).result.content()
 
     def finish(self, text: str) -> float | None:
         """Say the last words, judge, and give the sandbox back. Again, it says the same."""

@@ -93,8 +93,7 @@ class VerlAgentLoop(AgentLoopBase):
                 "a row has no extra_info.task_id: export the rows with"
                 " `synth export RUN --to verl --option agent=synth`"
             )
-        ordered = self.rollout_config.full_determinism
-        request = f"det-{int(priority)}" if ordered else uuid4().hex
+        request = f"det-{int(priority)}" if self.rollout_config.full_determinism else uuid4().hex
         with await asyncio.to_thread(self._tasks.open, task_id) as episode:
             tokens = await self.ct_build_initial_tokens(episode.messages, tools=episode.tools)
             length = self.rollout_config.response_length

@@ -45,8 +45,7 @@ async def serve_agent(
     sessions: SupervisedSessions, token: str, port: int = 0, questions: Questions | None = None
 ) -> AsyncGenerator[str]:
     """Serve until the block ends; yields the base URL. Port 0 takes a free one."""
-    server = _AgentServer(sessions, token, questions)
-    app = server.application()
+    app = _AgentServer(sessions, token, questions).application()
     # Who leaves a stream follows no more, at once.
     async with listening(app, HOST, port, handler_cancellation=True) as url:
         try:
@@ -126,8 +125,7 @@ class _AgentServer:
         question, conversation = _text(body, "question"), _text(body, "conversation") or None
         if not question:
             raise SessionError("bad_request", "question is what is asked, in words")
-        database = _text(body, "database") or None
-        with self._questions.asked(question, conversation, database) as turn:
+        with self._questions.asked(question, conversation, _text(body, "database") or None) as turn:
             response = await _stream(request)
             numbers = count(1)
             try:
@@ -198,5 +196,4 @@ _POLICY = (
 
 def page() -> bytes:
     """The page as HTML."""
-    text = _asset("agent.html").replace("{{style}}", _STYLE).replace("{{script}}", _SCRIPT)
-    return text.encode()
+    return _asset("agent.html").replace("{{style}}", _STYLE).replace("{{script}}", _SCRIPT).encode()

@@ -259,9 +259,8 @@ class _ScriptedVoice(_KnownRollout):
     """The expert in one job of a plan, its mistake included if it makes one."""
 
     def __init__(self, model: ScriptedModel, planned: _Planned, seed: int) -> None:
-        task = planned.task
         self.seed = seed
-        self.opening = opening_of(task)
+        self.opening = opening_of(planned.task)
         self._model, self._planned = model, planned
 
     async def tools(self) -> Sequence[object]:
@@ -307,8 +306,7 @@ def run_command(served: Served, url: str, api_key_env: str | None) -> list[str]:
         "model.base_url": url,
         "model.api_key_env": api_key_env,
     }
-    own = [*override_lines(model), "model.send_seed=true"]
-    return ["synth", "run", *served.overrides, *own]
+    return ["synth", "run", *served.overrides, *override_lines(model), "model.send_seed=true"]
 
 
 def plan_overrides(config: Mapping[str, Any]) -> list[str]:

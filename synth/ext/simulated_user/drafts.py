@@ -86,8 +86,7 @@ class Ledger:
         return [*_of_form(text), *self._of_facts(text, due), *answer]
 
     def _of_facts(self, text: str, due: UserTurn) -> Iterator[Problem]:
-        knows = self.role.knows
-        own = "\n".join([*self.said, *(knows[name].says for name in self.told), due.text])
+        own = "\n".join([*self.said, *(self.role.knows[name].says for name in self.told), due.text])
         known = _words(own) | _words("\n".join(self.heard))
         found = [*self._missing(text, due, own), *self._leaked_topics(text, known)]
         yield from found

@@ -141,8 +141,7 @@ def _acts_in(completion: Completion, role: UserRole) -> Sequence[Act] | None:
 
 
 def _tools(role: UserRole) -> list[str]:
-    covered = (tool for consent in role.consents for tool in consent.covers)
-    return [*dict.fromkeys(covered), OTHER]
+    return [*dict.fromkeys(tool for consent in role.consents for tool in consent.covers), OTHER]
 
 
 DRAFTS = 3
@@ -227,8 +226,7 @@ class _SimulatedConversation(UserConversation):
     async def _classified(self, heard: str, spent: _Spent) -> Sequence[Act]:
         """Return the acts of the agent's turn; none if the model only answers nonsense."""
         role = self._rules.role
-        said = self._ledger.said
-        messages = conversation(instructions(role), said, [*self._ledger.heard, heard])
+        messages = conversation(instructions(role), self._ledger.said, [*self._ledger.heard, heard])
         for _ in range(DRAFTS):
             completion = await self._complete(messages, [_acts_tool(role)], "acts", spent)
             if acts := _acts_in(completion, role):

@@ -100,9 +100,8 @@ def _unread(document: QuestionsDocument) -> Iterator[_Finding]:
 
 def _findings(folder: Path, document: QuestionsDocument) -> Iterator[_Finding]:
     world, rules = load_world(folder), WorldRules()
-    templates = Templates(world)
     for universe, database in enumerate(world.databases):
-        with templates.use(universe) as template, template.open(Pins()) as sandbox:
+        with Templates(world).use(universe) as template, template.open(Pins()) as sandbox:
             queries = Queries(sandbox, template)
             context = ReaderContext(world, folder / QUESTIONS_FILE, universe, queries, rules)
             reader = QuestionReader(context, database.name, document, rules, Ledger(), {})

@@ -65,8 +65,7 @@ def read_file(context: ReaderContext) -> FileFamilies:
     families: list[PublishedFamily] = []
     for name in names:
         about = f"Questions about the database {name}, from {document['source']}."
-        reader = QuestionReader(context, name, document, rules, account, changed)
-        tasks = list(reader.tasks())
+        tasks = list(QuestionReader(context, name, document, rules, account, changed).tasks())
         families += [PublishedFamily(name, str(file), 1, about, tasks)] if tasks else []
     return FileFamilies(families, rules, account=account)
 

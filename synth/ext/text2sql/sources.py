@@ -144,7 +144,6 @@ def write_bird_world(
     read = read_questions(file, _sole(file, files), fields)
     known = _known(file, read.questions, databases)
     chosen = [name for name in known if databases is None or name in databases]
-    asked = [question for question in read.questions if question["db_id"] in chosen]
     listed: list[dict[str, object]] = []
     unread: list[LeftOut] = []
     for name in chosen:
@@ -164,7 +163,7 @@ def write_bird_world(
         "rows": rows,
         "attached": False,
         "now": None,
-        "questions": asked,
+        "questions": [question for question in read.questions if question["db_id"] in chosen],
         "left_out": read.left_out,
         "changed": read.changed,
         "databases": unread,

@@ -60,12 +60,6 @@ def lazy_queries(
             )
 
 
-def _weaker_queries(gold: Sequence[Move], query: str, tool: str) -> Iterator[Attack]:
-    """The right query with one thing wrong."""
-    for label, sql in resolve("envs.tools.sql.critic:weakened")(query):
-        yield _asking(tool, gold, WEAKER, label, sql)
-
-
 def _plain(cell: object) -> bool:
     return cell is None or isinstance(cell, (bool, int, float, str))
 
@@ -109,8 +103,7 @@ class SqlValidation(GateValidation):
         right = right_answers(own.query, databases.own, evidence.engine, own.rules)
         if isinstance(right, ToolResult):
             return False
-        others = other_databases(evidence, databases, right, own)
-        return not any(other.telling for other in others)
+        return not any(other.telling for other in other_databases(evidence, databases, right, own))
 
     def lazy(
         self, task: Task, options: Mapping[str, Any], gold: Sequence[Move], evidence: Evidence
@@ -126,4 +119,6 @@ class SqlValidation(GateValidation):
                 yield attack
 
     def weaker(self, options: Mapping[str, Any], gold: Sequence[Move]) -> Iterator[Attack]:
-        return _weaker_queries(gold, options["query"], options["tool"])
+        """The right query with one thing wrong."""
+        for label, sql in resolve("envs.tools.sql.critic:weakened")(options["query"]):
+            yield _asking(options["tool"], gold, WEAKER, label, sql)

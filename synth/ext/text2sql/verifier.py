@@ -233,8 +233,7 @@ def _elsewhere(
             return _SuiteFinding(0, f"{words}: {turned.reason}")
     count, telling = 0, False
     for other in other_databases(evidence, databases, due, options):
-        given = _given(sql, other.ask, other.right, options)
-        finding = compared(other.right, given, options.rules)
+        finding = compared(other.right, _given(sql, other.ask, other.right, options), options.rules)
         count += 1
         telling = telling or other.telling
         if not finding.execution:

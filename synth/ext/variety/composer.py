@@ -265,8 +265,7 @@ class Composer:
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            candidates = self._candidates(index, size, closed=False)
-            for places, task in islice(candidates, LOOKED_AT):
+            for places, task in islice(self._candidates(index, size, closed=False), LOOKED_AT):
                 if takes(task):
                     settled[index] = places
                     for place in places[1:]:
@@ -290,8 +289,7 @@ class Composer:
             for draw in range(DRAWS):
                 seed = derive_seed(self.seed, self.pool.universe, place, draw)
                 others.sort(key=lambda name: self._rank(seed, name))
-                later = islice(self._later(first, partners, others, seed), size - 1)
-                places = [first, *later]
+                places = [first, *islice(self._later(first, partners, others, seed), size - 1)]
                 facts = [self.facts(*one) for one in places]
                 if len(places) < size or not self.own(self.tools_of([one.acts for one in facts])):
                     continue

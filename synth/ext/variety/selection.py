@@ -1,6 +1,7 @@
 """The choice of tasks by keys of ``tasks``: composed ones (``compose``), shares of families
 (``weights``), no near-duplicates (``max_near_duplicates``), a range of ``difficulty``, a range of
-the pass rate of an earlier run (``from_run``, ``pass_rate``).
+the pass rate of an earlier run (``from_run``, ``pass_rate``); and their order by difficulty
+(``tasks.order=difficulty``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import accumulate, pairwise
 from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.suggestions import hint, nearest
 from synth.core.tasks.grounding import turns
+from synth.core.types.difficulty import difficulty
 from synth.errors import DatasetError, OperatorError, TaskError
 from synth.ext.variety.composer import Composer
 from synth.ext.variety.composition import joined
@@ -24,7 +26,7 @@ from synth.ext.variety.pass_rates import PassRates
 from synth.plan import shares
 from synth.source import TaskPool
 from synth.task import Task
-from synth.transform import Block, TaskTransform
+from synth.transform import Block, TaskList, TaskTransform
 
 
 def weights_of(
@@ -147,8 +149,7 @@ class TaskSelection(TaskTransform):
     def again(self, task: Task, recorded: Task) -> Task:
         if not recorded.parts:
             return task
-        whole = joined(task.parts, recorded.id, recorded.seed)
-        return replace(whole, split=recorded.split)
+        return replace(joined(task.parts, recorded.id, recorded.seed), split=recorded.split)
 
     def notes(self, blocks: Sequence[Block], asked: int) -> Iterator[str]:
         refused = next(one.refused for one in blocks if isinstance(one, SelectedBlock))
@@ -335,3 +336,12 @@ def _reduced(sizes: Mapping[int, int], missing: int) -> dict[int, int]:
         out[size] = count - min(count, max(missing, 0))
         missing -= count - out[size]
     return {size: count for size, count in sorted(out.items()) if count}
+
+
+class ByDifficulty(TaskTransform):
+    """Sorts the tasks of each split by their difficulty, then by their place."""
+
+    def apply(self, tasks: TaskList) -> TaskList:
+        levels = [difficulty(tasks[index]) for index in range(len(tasks))]
+        parts = [range(*part) for part in pairwise(accumulate(tasks.splits.values(), initial=0))]
+        return tasks.chosen([at for part in parts for at in sorted(part, key=levels.__getitem__)])

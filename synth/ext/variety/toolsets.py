@@ -15,15 +15,18 @@ from envs.tools.tool import Tool
 from synth.core.foundation.hashing import derive_seed
 from synth.core.foundation.json_leaves import named_values
 from synth.core.rewards.process_gates import ReadBefore, tool_of
+from synth.core.rewards.reply.sentences import sentences, visible
 from synth.core.tasks.parts import joined_gold
 from synth.core.tasks.shown_texts import named_in
 from synth.core.tasks.system_prompt import clock_line
 from synth.core.types.checks import EndRules, Gate
 from synth.core.types.steps import CallStep, LoopStep, ReplyStep, every_step
+from synth.evidence import Evidence, Verifier
 from synth.ext.variety.composition import role_of
 from synth.ext.variety.config import NEEDED, ToolsetsConfig
 from synth.task import Task
 from synth.transform import Block, TaskTransform
+from synth.verdict import Verdict
 
 CANNOT = (
     "I'm sorry, but I can't {act}: I don't have the access for it.",
@@ -226,3 +229,18 @@ def _act_of(description: str, *, read_only: bool) -> str:
         r"\bone (?!of\b)([aeiou]?)", lambda found: f"a{'n' * bool(found[1])} {found[1]}", words
     )
     return words[:1].lower() + words[1:]
+
+
+class Declines(Verifier):
+    """Passes if the assistant's last words deny something ("I can't do that", "no tool for it").
+    The gate ``reply`` beside it refuses a claim that it was done.
+    """
+
+    name = "declines"
+
+    def verify(self, evidence: Evidence, options: object) -> Verdict:
+        last = evidence.spoken[-1].text if evidence.spoken else ""
+        said = any(one.denies and not one.asks for one in sentences(visible(last)))
+        reason = "the user is told" if said else "nothing says"
+        detail = {"apart": ["no tool for it"]}
+        return Verdict(self.name, float(said), f"{reason} that it cannot be done", detail=detail)

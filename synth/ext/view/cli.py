@@ -70,8 +70,7 @@ class ViewServer:
         app.router.add_post("/api/review/{run}/{id}", self._review)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port)
-        await site.start()
+        await web.TCPSite(self._runner, "127.0.0.1", port).start()
         self.port = int(self._runner.addresses[0][1])
 
     async def stop(self) -> None:
@@ -152,12 +151,11 @@ class ViewServer:
             return None
         own = Reviews.read(self.paths[run]).of(trajectory, self.reviewer)
         shown = payload.row(row | own, run)
-        tasks = gold_ends(self.paths[run], {str(row["task_id"])})
         return {
             "row": shown,
             "prompts": payload.prompts.values,
             "tools": payload.tools.values,
-            "tasks": tasks,
+            "tasks": gold_ends(self.paths[run], {str(row["task_id"])}),
         }
 
     def _find(self, text: str, where: str) -> list[str]:

@@ -184,9 +184,7 @@ def _below_one(verdicts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 def gold_ends(directory: Path, wanted: set[str]) -> dict[str, object]:
     """Gold's row changes, calls and answer of the tasks named, from tasks.parquet."""
     file = directory / "tasks.parquet"
-    if not file.is_file():
-        return {}
-    return dict(read_gold_ends(file, wanted))
+    return dict(read_gold_ends(file, wanted)) if file.is_file() else {}
 
 
 def notable_events(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -221,8 +221,7 @@ class _MessageStream(StreamedAnswer):
             case "input_json_delta":
                 text = delta["partial_json"]
                 self._arguments[index] = self._arguments.get(index, "") + text
-                call = {"index": index, "function": {"arguments": text}}
-                self._delta({"tool_calls": [call]})
+                self._delta({"tool_calls": [{"index": index, "function": {"arguments": text}}]})
             case _:
                 return
 

@@ -117,12 +117,11 @@ def main(options: Arguments) -> int:
 
 def _made(path: Path, source: Source, roles: Roles, options: Arguments, screen: Screen) -> NewWorld:
     """The world of a source."""
-    patterns = options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns]
     return resolve("synth.ext.authoring.world:make_world")(
         path.name,
         source,
         partial(screen.line, indent=2),
-        patterns=patterns,
+        patterns=options.patterns and [TASK_GENERATORS.find(one).name for one in options.patterns],
         roles=roles,
         about=options.about,
         proves=not options.dry_run,
@@ -138,8 +137,7 @@ def _reasons(world: NewWorld) -> str:
 
 def _explain(source: Source, roles: Roles, screen: Screen) -> int:
     """Show the role of each column."""
-    reflect = resolve("synth.ext.authoring.reflect:reflect")
-    shape = reflect(source.engine, roles, source.maintained)
+    shape = resolve("synth.ext.authoring.reflect:reflect")(source.engine, roles, source.maintained)
     for line in resolve("synth.ext.authoring.roles:explained")(shape):
         screen.line(line)
     return 0

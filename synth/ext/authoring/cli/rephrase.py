@@ -74,8 +74,7 @@ class _Rephrasings(WorldJob[FamilyOutcome]):
         return causes_of(self.outcomes)
 
     def to_json(self) -> dict[str, object]:
-        families = [outcome.to_json() for outcome in self.outcomes]
-        return {"added": self.added, "families": families}
+        return {"added": self.added, "families": [outcome.to_json() for outcome in self.outcomes]}
 
     def first_prompt(self, world: World) -> Sequence[Message]:
         with closing(PhrasingBench(world.path, self._proofs(world))) as bench:

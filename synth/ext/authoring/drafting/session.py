@@ -164,8 +164,7 @@ class DraftSession(AskingSession[DraftOutcome]):
             self._journal.has_added([str(outcome.draft)])
 
     def _opening(self, number: int) -> list[Message]:
-        ended = self._journal.ends.values()
-        left_out = [outcome for outcome in ended if not outcome.kept]
+        left_out = [outcome for outcome in self._journal.ends.values() if not outcome.kept]
         bench = self._bench
         known = bench.known.signatures
         return opening(self._job.world, self._job.tools, number, bench.bodies, known, left_out)

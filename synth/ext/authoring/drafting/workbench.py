@@ -94,9 +94,7 @@ def _in_process(
     process.start()
     there.close()
     try:
-        if not here.poll(seconds):
-            return None
-        return here.recv()
+        return here.recv() if here.poll(seconds) else None
     except EOFError:
         return "the proof ended its process: it may have used too much memory"
     finally:
@@ -127,8 +125,7 @@ def _survey(folder: Path, options: Options) -> _Survey | str:
             for name in checker.families():
                 signatures.append(signature(name, checker.tasks(name, TASKS)))
                 for universe in range(options.universes):
-                    writes = checker.prove(name, universe).writes
-                    strays.setdefault(universe, []).extend(writes)
+                    strays.setdefault(universe, []).extend(checker.prove(name, universe).writes)
     except (TaskError, EnvsError) as error:
         return str(error)
     return _Survey(signatures, strays)

@@ -193,8 +193,7 @@ def _list(rows: Children) -> Draft | None:
 def _replies(rows: Children, many: str) -> list[str]:
     """Replies that name all rows."""
     holder = rows.parent.words
-    nouns = rows.noun.plural_words
-    own = f"{holder} has {{number}} {nouns}: {{{many}}}."
+    own = f"{holder} has {{number}} {rows.noun.plural_words}: {{{many}}}."
     said = [
         f"I find {{number}} {rows.words}: {{{many}}}.",
         f"These are the {rows.words}, {{number}} in all: {{{many}}}.",

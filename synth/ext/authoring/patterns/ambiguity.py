@@ -112,12 +112,11 @@ def _asks_which(
     before = f"{Named(row.tools, 'same').key} < {row.key}"
     place = f"SELECT COUNT(*) FROM {quoted(table.name)} same WHERE {same} AND {before}"
     words, found = f"the {noun.words} {{{slots[last.name]}}}", f"$.{noun.many}[{{place}}]"
-    hidden = [*row.hidden, f"({place}) AS place"]
     return family(
         "ambiguous",
         noun.one,
         f"Ask for the {first.words} where the {last.words} fits several.",
-        row.ground(hidden, where),
+        row.ground([*row.hidden, f"({place}) AS place"], where),
         asked_for(words, [column]),
         [
             {

@@ -189,9 +189,8 @@ class Named:
         """Steps of gold that find the row; its key is saved."""
         if not self.by_name:
             return []
-        noun = self.table.noun.many
         keys = {
-            self.saved(column): f"$.{noun}[0].{self.table.column(column).label}"
+            self.saved(column): f"$.{self.table.noun.many}[0].{self.table.column(column).label}"
             for column in self.table.key
         }
         return [{**self.seek(), "save": {**keys, **(extra or {})}}]
@@ -410,8 +409,7 @@ def family(
         "about": sentence(about),
         "ground": {"key": "task_key", "sql": ground},
     }
-    order = ("vary", "cases")
-    body |= {key: more[key] for key in order if key in more}
+    body |= {key: more[key] for key in ("vary", "cases") if key in more}
     body["user"] = user
     body |= {key: more[key] for key in ("answer", "oracle") if key in more}
     body["gold"] = _begun([*gold])

@@ -99,7 +99,6 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
     table, noun = row.table, row.table.noun
     value, joins, limits = new_value(row, column)
     asks = sketch.needs_consent(table, column.name)
-    where = [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)]
     words, new = f"the {column.words} of {row.words}", column.shown("new_value")
     was = column.shown("old_value")
     more: dict[str, object] = {}
@@ -129,7 +128,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         row.ground(
             [f"{row.col(column.name)} AS old_value", f"{value} AS new_value"],
-            where,
+            [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)],
             joins,
             [value] if joins else (),
         ),
@@ -181,8 +180,7 @@ def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Name
     tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
     if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
         return None
-    prefix = "new_" + link.role
-    row, other = Named(tools), Named(sketch.tools[parent.name], "n", prefix)
+    row, other = Named(tools), Named(sketch.tools[parent.name], "n", "new_" + link.role)
     named = nameable(other.tools) and other.by_name and parent.key == link.targets
     return (row, other) if named and link.is_said else None
 

@@ -160,8 +160,7 @@ _TIES = frozenset(
 def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
     """Requests for a row that ties others together, and the replies."""
     first, *others = [parent.words for _, parent in plan.parents]
-    what = f"{' and '.join(others)} to {first}"
-    asked = ", ".join([what, *plan.words])
+    asked = ", ".join([f"{' and '.join(others)} to {first}", *plan.words])
     replies = [f"Done: I have added {asked}.", f"I have added {asked}, as you asked."]
     return [f"Please add {asked}.", f"Can you add {asked}?"], replies, False
 
@@ -211,7 +210,7 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
     parents = [parent for _, parent in plan.parents]
     where = [one for parent in parents for one in (*parent.conditions, *open_only(sketch, parent))]
     where += [
-        _in_use(table, link, parent)
+        f"EXISTS (SELECT 1 FROM {quoted(table.name)} used WHERE {link.on('used', parent.alias)})"
         for link, parent in plan.parents
         if not free and not table.named_by(link)
     ]
@@ -224,12 +223,6 @@ def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str])
         [*where, *free],
     )
     return ground if len(parents) == 1 else f"{ground}ORDER BY 1 LIMIT 400\n"
-
-
-def _in_use(table: TableShape, link: Link, parent: Named) -> str:
-    """A condition that some row refers to a parent already: a drug was given as one before."""
-    rows = f"SELECT 1 FROM {quoted(table.name)} used WHERE {link.on('used', parent.alias)}"
-    return f"EXISTS ({rows})"
 
 
 def _next(table: TableShape, plan: _Plan, column: str) -> str:

@@ -86,8 +86,7 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     if target is None or _others(sketch, rows):
         return None
     (column, value), key = target, rows.table.key[0]
-    words = f"the {column.words} of each {rows.noun.words} {rows.whose}"
-    says = wishes(column, words)
+    says = wishes(column, f"the {column.words} of each {rows.noun.words} {rows.whose}")
     changed = f"the {{count}} {rows.words}"
     reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
     if column.mark:

@@ -88,20 +88,22 @@ def check_words(phrasing: UserPhrasing, own: FamilyWords, kept: Sequence[str]) -
         raise Refusal("form", (f"a phrasing needs the key {REQUEST!r}, the request",))
     for place, text in phrasing.texts.items():
         if place not in own.texts:
-            known = ", ".join(own.texts)
-            raise Refusal("form", (f"unknown text {place!r}; known are {known}",))
+            texts = ", ".join(own.texts)
+            raise Refusal("form", (f"unknown text {place!r}; known are {texts}",))
         _check_form(place, text, own.texts[place])
         _check_leaks(place, text, own)
         _check_meaning(place, text, own.texts[place])
     _check_persona(phrasing.persona, own)
-    _check_repetition(phrasing.texts[REQUEST], [*own.texts[REQUEST], *own.existing, *kept])
+    known = [*own.texts[REQUEST], *own.existing, *kept]
+    if (same := repeated(phrasing.texts[REQUEST], known)) is not None:
+        message = f"{REQUEST}: nearly repeats {same!r}: write it in words of its own"
+        raise Refusal("near-duplicate", (message,))
 
 
 def _check_form(place: str, text: str, originals: Sequence[str]) -> None:
     longest = 2 * max(map(len, originals)) + 160
     if len(text) > longest:
-        message = f"{place}: {len(text)} characters, and {longest} are allowed"
-        raise Refusal("form", (message,))
+        raise Refusal("form", (f"{place}: {len(text)} characters, and {longest} are allowed",))
     if sanitize(text)[1] or (set(map(category, text.replace("\n", " "))) & _UNSEEN):
         raise Refusal("form", (f"{place}: holds characters that nobody sees",))
     if "\n" in text and not any("\n" in original for original in originals):
@@ -210,12 +212,6 @@ def _check_persona(persona: str, own: FamilyWords) -> None:
     for value in sorted({*own.tools, *known}):
         if _tells(value) and _holds(persona, value):
             raise Refusal("persona", (f"persona: says {value!r}, which belongs to one task",))
-
-
-def _check_repetition(request: str, known: Sequence[str]) -> None:
-    if (same := repeated(request, known)) is not None:
-        message = f"{REQUEST}: nearly repeats {same!r}: write it in words of its own"
-        raise Refusal("near-duplicate", (message,))
 
 
 def repeated(request: str, known: Sequence[str]) -> str | None:

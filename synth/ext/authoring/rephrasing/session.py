@@ -188,8 +188,7 @@ class RephraseSession(AskingSession[JudgedAnswer]):
             try:
                 self._bench.judge(phrasing, own, known)
             except Refusal as error:
-                request = texts.get(REQUEST, "")
-                rejected.append(Rejection(error.cause, error.reason, request[:300]))
+                rejected.append(Rejection(error.cause, error.reason, texts.get(REQUEST, "")[:300]))
             else:
                 fine.append(phrasing)
         return JudgedAnswer(tuple(fine), tuple(rejected))

@@ -148,7 +148,6 @@ class Calibration:
     def _row(self, model: str, check: str, found: Figures) -> dict[str, Any]:
         successful = self.successful[model]
         judged = len(found.right) + len(found.wrong)
-        interval = [*wilson(len(found.refused), successful)] if successful else None
         return {
             "model": model,
             "check": check,
@@ -159,7 +158,7 @@ class Calibration:
             "due": found.due,
             "successful": successful,
             "false_alarms": len(found.refused),
-            "interval": interval,
+            "interval": [*wilson(len(found.refused), successful)] if successful else None,
         }
 
 
@@ -183,9 +182,8 @@ def calibrate(
             replace(label, check=label.check or NAME) if label.label == "TRUE" else label
             for label in labels
         ]
-    count = Counter(rollout.model for rollout in rollouts)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
-    made = Calibration({}, count, good, [], {}, asked)
+    made = Calibration({}, Counter(rollout.model for rollout in rollouts), good, [], {}, asked)
     for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
         found = [ReplyFinding(**one) for one in verdict.detail.get("findings", ())]
         found += [
@@ -229,8 +227,7 @@ async def _judged(
 
 def _same(label: Label, finding: ReplyFinding) -> bool:
     """True if a label is about a finding: each names the words of the other."""
-    texts = [finding.words, finding.evidence]
     return any(
         bool(text and label.words) and (label.words in text or text in label.words)
-        for text in texts
+        for text in [finding.words, finding.evidence]
     )

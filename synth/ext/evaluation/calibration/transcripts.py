@@ -140,8 +140,7 @@ def _of_tau2(row: Raw, model: str) -> LabelledRollout:
     task: dict[str, Any] = row["task"]
     due: dict[str, Any] = task.get("evaluation_criteria") or {}
     writes = [action["name"] for action in due.get("actions") or ()]
-    outputs = due.get("communicate_info") or ()
-    evidence = _evidence(row["messages"], row["policy"], outputs, writes)
+    evidence = _evidence(row["messages"], row["policy"], due.get("communicate_info") or (), writes)
     judged: dict[str, Any] = row.get("reward_info") or {}
     reward = judged.get("reward")
     return LabelledRollout(model, f"{row['task_id']}.{row.get('trial', 0)}", reward == 1, evidence)

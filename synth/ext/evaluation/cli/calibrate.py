@@ -66,8 +66,7 @@ def main(options: Arguments) -> int:
     rollouts = [one for part in read for one in part if options.half in {"all", one.half}]
     first = {one.id for one in read[0]}
     labels = [] if options.findings is None else read_labels(options.findings, first)
-    model = rollouts[0].model if rollouts else ""
-    result = calibrate(rollouts, labels, model, judge)
+    result = calibrate(rollouts, labels, rollouts[0].model if rollouts else "", judge)
     if options.json:
         say(json.dumps(_document(result), indent=2, ensure_ascii=False))
     else:

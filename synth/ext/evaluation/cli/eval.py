@@ -94,8 +94,7 @@ def main(options: Arguments) -> int:
             )
         _report(recorded, as_json=options.json)
         return 0
-    overrides = _overrides(options)
-    (job,) = compose(overrides)
+    (job,) = compose(_overrides(options))
     if job.config.tasks.universes == [0]:
         sys.stderr.write(UNIVERSE_ZERO)
     report = launch(job.config, Console(stderr=True, highlight=False))

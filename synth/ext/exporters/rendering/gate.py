@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
+from operator import eq
 from typing import Any, cast
 
 from synth.core.foundation.json_leaves import parsed
@@ -152,7 +154,7 @@ class RenderGate:
             for message in messages
             for call in message.get("tool_calls") or ()
         ]
-        said = text[_shared(opening, text) :]
+        said = text[sum(takewhile(bool, map(eq, opening, text))) :]
         return self._misread(said, made, _types(tools)) or self._dropped(text, messages, tools)
 
     def lost_reasoning(self, messages: Sequence[Message], tools: Sequence[Any]) -> Collection[int]:
@@ -200,8 +202,7 @@ class RenderGate:
         for calls in found:
             if any(isinstance(arguments, str) for _, arguments in calls):
                 return f"{self.name} encodes the arguments of a call twice"
-        read = max(map(len, found))
-        if read < len(made):
+        if max(map(len, found)) < len(made):
             return f"{self.name} drops a call, or writes it in a form that is not read back"
         return f"{self.name} writes a call that reads back differently"
 
@@ -226,13 +227,6 @@ class RenderGate:
                 return f"{self.name} drops the assistant's words{beside}"
             return f"{self.name} drops a message of the role {message['role']}"
         return ""
-
-
-def _shared(left: str, right: str) -> int:
-    """Return the length of the common start of two texts."""
-    pairs = zip(left, right, strict=False)
-    differing = (index for index, (one, other) in enumerate(pairs) if one != other)
-    return next(differing, min(len(left), len(right)))
 
 
 def _types(tools: Sequence[Any]) -> Types:

@@ -40,7 +40,6 @@ examples:
   synth decontaminate out/ehr --against bfcl.jsonl --out clean.parquet
   synth export out/ehr --to trl-sft --against bfcl.jsonl       leaves such rows out, too
 """
-_LISTED = 50
 _SHOWN = 60
 
 

@@ -233,8 +233,7 @@ def _message(data: Mapping[str, Any], name: str) -> Message:
         raise SessionError("bad_request", "text and the name of a tool are strings")
     if not tool:
         return {"role": "assistant", "content": text}
-    function = {"name": tool, "arguments": arguments}
-    call = {"id": name, "type": "function", "function": function}
+    call = {"id": name, "type": "function", "function": {"name": tool, "arguments": arguments}}
     return {"role": "assistant", "content": text, "tool_calls": [call]}
 
 

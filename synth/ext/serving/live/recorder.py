@@ -79,8 +79,7 @@ class Recorder:
 
     def close(self) -> None:
         """Seal what there is as a dataset: complete if every job has a row, else partial."""
-        waiting = self._writer.progress.waiting
-        self._writer.seal("partial" if waiting else "complete")
+        self._writer.seal("partial" if self._writer.progress.waiting else "complete")
         if (problem := complete_card(self.directory)) is not None:
             _log.warning("%s", problem)
 

@@ -106,8 +106,7 @@ class RemoteSession:
             answer = self._tap.answers.get(call.id)
             if answer is None:
                 raise self._ended()
-            ok = answer.outcome.result.ok
-            return SessionAnswer(self._hide(answer.content), ok, self.over)
+            return SessionAnswer(self._hide(answer.content), answer.outcome.result.ok, self.over)
 
     async def say(self, text: str) -> SessionAnswer:
         """Say something to the user, and return the user's turn.
@@ -122,7 +121,8 @@ class RemoteSession:
         async with self._turn:
             await self._play(Completion(content=text))
             if self.over:
-                self._check_broken()
+                if self.finished.cancelled() or self.finished.exception() is not None:
+                    raise self._ended()
                 return SessionAnswer("", over=True)
             return SessionAnswer(self._hide(str(self._conversation.messages[-1]["content"])))
 
@@ -168,10 +168,6 @@ class RemoteSession:
             self.finished.cancel()
         else:
             self._conversation.leave(StopReason.EMPTY_REPLY)
-
-    def _check_broken(self) -> None:
-        if self.finished.cancelled() or self.finished.exception() is not None:
-            raise self._ended()
 
     def _ended(self) -> SessionError:
         """The reason why no turn is possible any more, in words that hold no score."""

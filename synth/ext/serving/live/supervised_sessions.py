@@ -386,8 +386,7 @@ class SupervisedSessions:
 
 
 def _supervision(asked: Mapping[str, Any]) -> _Supervision:
-    known = {"job", "approval", "user"}
-    if unknown := sorted(asked.keys() - known):
+    if unknown := sorted(asked.keys() - {"job", "approval", "user"}):
         raise SessionError(
             "bad_request", f"unknown key {unknown[0]!r}; there are job, approval, user"
         )

@@ -74,8 +74,7 @@ class LiveWorld:
     async def job(self, index: int) -> Job:
         """The ``index``-th job of the plan, with its task proved."""
         plan = self.run.plan
-        task = await self.task(index // plan.samples)
-        return job(index, task, plan.samples, plan.seed)
+        return job(index, await self.task(index // plan.samples), plan.samples, plan.seed)
 
     async def tasks(self) -> Sequence[Task]:
         """Every task of the plan, proved."""

@@ -192,8 +192,7 @@ async def serve_stdio(book: SessionRegistry, world: str) -> None:
     server = _WorldServer(book, world, lambda _: ALONE).server
     stdin = cast("anyio.AsyncFile[str]", _Lines(await _wire()))
     kept = os.fdopen(os.dup(stdout().fileno()), "w", encoding="utf-8")  # closed with the session
-    out = anyio.wrap_file(kept)
-    async with stdio_server(stdin, out) as (read, write):
+    async with stdio_server(stdin, anyio.wrap_file(kept)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 

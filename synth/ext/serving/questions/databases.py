@@ -140,7 +140,6 @@ class QuestionDatabases(Closing):
 
     def found(self, question: str, limit: int, database: str | None) -> dict[str, Json]:
         """The result of find_tables."""
-        ranked = self.linker.tables(question, limit, database)
         return {
             "tables": [
                 {
@@ -148,7 +147,7 @@ class QuestionDatabases(Closing):
                     "table": one.table,
                     "columns": _columns(self._open[one.database].tables[one.table]),
                 }
-                for one in ranked
+                for one in self.linker.tables(question, limit, database)
             ]
         }
 
@@ -254,14 +253,13 @@ def _offered(databases: QuestionDatabases, names: Sequence[str]) -> list[Tool]:
         database = arguments.get("database", only)
         return ToolResult(databases.found(arguments["question"], limit, database))
 
-    finding = _schema({"question": question}, {"limit": limit, "database": database})
     own = [
         _own("list_databases", "List the databases and their tables.", _schema({}), listed),
         _own(
             "find_tables",
             "Find the tables that a question is about, the likeliest first, in one database or in"
             " all.",
-            finding,
+            _schema({"question": question}, {"limit": limit, "database": database}),
             found,
         ),
     ]

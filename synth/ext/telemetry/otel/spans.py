@@ -274,8 +274,7 @@ def _output_messages(completion: Completion, hide: Hide) -> str:
     """The JSON of one answer."""
     parts = _texts(completion.content, hide)
     parts += [_call(call.id, call.name, call.arguments, hide) for call in completion.tool_calls]
-    answer = {"role": "assistant", "parts": parts, "finish_reason": completion.finish_reason}
-    return _json([answer])
+    return _json([{"role": "assistant", "parts": parts, "finish_reason": completion.finish_reason}])
 
 
 def _clipped(text: str, hide: Hide) -> str:

@@ -99,10 +99,8 @@ def values_of(task: Task) -> set[str]:
     """All that a task's texts say which must stay as it is: slots, arguments of gold, and what
     consent depends on.
     """
-    role = task.role
-    consents = [[one.mentions, one.act, one.never] for one in role.every_consent]
-    steps = [step.to_json() for step in task.gold]
-    return texts_in([dict(task.slots), steps, consents])
+    consents = [[one.mentions, one.act, one.never] for one in task.role.every_consent]
+    return texts_in([dict(task.slots), [step.to_json() for step in task.gold], consents])
 
 
 def texts_in(value: object) -> set[str]:

@@ -27,9 +27,8 @@ from synth.core.types.steps import (
     SubmitStep,
 )
 from synth.errors import OperatorError, TaskError
-from synth.ext.variety.by_difficulty import ByDifficulty
+from synth.ext.variety import selection
 from synth.ext.variety.config import SelectionConfig
-from synth.ext.variety.selection import SelectedBlock, TaskSelection, shares_by, top_up, weights_of
 from synth.plan import Plan, shares
 from synth.prepare import prepare
 from synth.task import Task
@@ -46,7 +45,7 @@ QUERY = (
 
 def planned(pool: FamilyTasks, count: int, *more: TaskTransform, **keys: Any) -> Plan:
     """A plan with these keys of ``tasks``."""
-    return Plan.make([pool], count, 1, 7, [TaskSelection(SelectionConfig(**keys)), *more])
+    return Plan.make([pool], count, 1, 7, [selection.TaskSelection(SelectionConfig(**keys)), *more])
 
 
 @pytest.mark.parametrize(
@@ -80,21 +79,21 @@ def test_a_composed_task_is_as_difficult_as_its_requests(pool: FamilyTasks):
 
 
 def test_shares_follow_weights_and_capacities():
-    assert shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 99, "b": 99}) == {"a": 8, "b": 4}
-    assert shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 5, "b": 99}) == {"a": 5, "b": 7}
-    assert shares_by({"a": 1.0, "b": 1.5}, 1, {"a": 9, "b": 9}) == {"a": 0, "b": 1}
+    assert selection.shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 99, "b": 99}) == {"a": 8, "b": 4}
+    assert selection.shares_by({"a": 2.0, "b": 1.0}, 12, {"a": 5, "b": 99}) == {"a": 5, "b": 7}
+    assert selection.shares_by({"a": 1.0, "b": 1.5}, 1, {"a": 9, "b": 9}) == {"a": 0, "b": 1}
     for count in range(25):
         sizes = {"a": 3, "b": 9, "c": 13}
-        equal = shares_by(dict.fromkeys(sizes, 2.0), count, sizes)
+        equal = selection.shares_by(dict.fromkeys(sizes, 2.0), count, sizes)
         assert sum(equal.values()) == count
         assert all(abs(equal[name] - own) <= 1 for name, own in shares(count, sizes).items())
 
 
 def test_what_families_lack_is_filled_up_by_weight():
     given = {"a": 9, "b": 1, "c": 2}
-    assert top_up(7, given, None) == {"b": 4, "c": 3}  # a has more than its share
-    assert top_up(18, given, None) == {"a": 1, "b": 9, "c": 8}
-    assert top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
+    assert selection.top_up(7, given, None) == {"b": 4, "c": 3}  # a has more than its share
+    assert selection.top_up(18, given, None) == {"a": 1, "b": 9, "c": 8}
+    assert selection.top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
 
 
 @pytest.mark.parametrize("limit", ["null", "0.5"])
@@ -126,10 +125,10 @@ def test_each_query_is_asked_in_one_split_and_the_tasks_of_a_family_take_turns()
 
 def test_the_last_pattern_that_fits_decides():
     names = ["lend_book", "lend_unread", "renew_all"]
-    found = weights_of({"lend_*": 2.0, "lend_unread": 0.5}, names)
+    found = selection.weights_of({"lend_*": 2.0, "lend_unread": 0.5}, names)
     assert found == {"lend_book": 2.0, "lend_unread": 0.5, "renew_all": 1.0}
     with pytest.raises(OperatorError, match=r"tasks.weights: .*'renew'.*renew_all"):
-        weights_of({"renew": 2.0}, names)
+        selection.weights_of({"renew": 2.0}, names)
 
 
 @pytest.mark.parametrize("limit", [None, 1.0])
@@ -150,7 +149,7 @@ def test_a_range_of_difficulty_holds_for_all_tasks(pool: FamilyTasks):
     found = [plan.task(index) for index in range(plan.tasks)]
     assert {difficulty(task) for task in found} <= {5, 6}
     (block,) = plan.blocks
-    assert isinstance(block, SelectedBlock)
+    assert isinstance(block, selection.SelectedBlock)
     assert block.refused["difficulty"] > 0
     composed = planned(pool, 8, compose={2: 1.0}, difficulty={"min": 9})
     assert all(difficulty(composed.task(index)) >= 9 for index in range(composed.tasks))
@@ -174,7 +173,7 @@ def test_what_no_task_has_is_refused(pool: FamilyTasks):
 
 def test_a_plan_in_the_order_of_difficulty(pool: FamilyTasks):
     usual = planned(pool, 20, compose={2: 0.3})
-    plan, again = (planned(pool, 20, ByDifficulty(), compose={2: 0.3}) for _ in range(2))
+    plan, again = (planned(pool, 20, selection.ByDifficulty(), compose={2: 0.3}) for _ in range(2))
     tasks = [plan.task(index) for index in range(20)]
     levels = [difficulty(task) for task in tasks]
     assert levels == sorted(levels)
