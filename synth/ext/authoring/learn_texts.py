@@ -121,8 +121,8 @@ def forms(texts: Sequence[str]) -> Form | None:
 
 
 def with_room(made: Form, count: int, longest: int | None) -> Form:
-    """Forms of codes that tell rows apart: with a digit more where less than four times as many
-    codes have one as are there.
+    """The forms of codes that tell rows apart. A form with fewer than ``4 * count`` codes gets one
+    digit more.
 
     >>> dict(with_room(Form({"!room#": 5}), 5, None).weights)
     {'!room##': 5}

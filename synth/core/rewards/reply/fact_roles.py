@@ -139,8 +139,8 @@ class SeenObjects:
 
     A statement is about one that holds all of its values but one. It is false if the object has
     others in the field of the last one, and no object holds them all. Only the last may be an
-    amount, or a code or name that nothing ``given`` has. An amount that stands
-    alone must be one of the calls that wrote.
+    amount, or a code or name that nothing ``given`` has. An amount that stands alone must be one of
+    the calls that wrote.
     """
 
     calls: Sequence[CallRecord]
@@ -198,9 +198,9 @@ class SeenObjects:
                     yield from ((value, other) for other in sorted(own[field] - read)[:1])
 
     def exchanged(self, text: str) -> Iterator[tuple[str, str]]:
-        """Values of one field that have each other's place beside two of another: "LP-1: 20 EUR,
-        LP-2: 10 EUR" where it is the other way round. All stand there once; an object owns what it
-        holds if it has one value alone of a field.
+        """Two values of one field that stand beside each other's object: "LP-1: 20 EUR, LP-2: 10
+        EUR" where it is the other way round. Values that the text repeats are skipped, as are keys
+        of which an object holds several.
         """
         for (key, keys), (field, marks) in permutations(self._marks(text).items(), 2):
             run = sorted([*((*one, "") for one in keys), *((*one, "of") for one in marks)])
@@ -291,7 +291,7 @@ def _parts(value: StatedValue) -> set[str]:
 
 
 def _pairs(run: Sequence[tuple[int, int, str, str]], text: str) -> Iterator[tuple[str, str]]:
-    """The neighbours of two sides that a text holds together more than each and its other one."""
+    """Pairs of a key and a value whose gap divides less than the gaps on either side of them."""
     folded = fold(text)
     gaps = [
         _divides(folded[one[1] : other[0]]) if one[3] != other[3] else inf
