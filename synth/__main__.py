@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envs.errors import DatabaseConfigError, EnvsError, WorldError
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation import own_process
 from synth.core.foundation.credentials import redact
 from synth.core.foundation.shipped import version
 from synth.core.foundation.standard_output import keep_for_reports, say, stdout
@@ -189,7 +189,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _begin() -> None:
     """Prepare a process of its own."""
-    gc.set_threshold(*THRESHOLDS)
+    own_process.begin()
     if {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"} <= os.environ.keys():
         resolve(f"{COMMANDS['completion'][0]}:answer")(
             COMMANDS

@@ -24,7 +24,7 @@ from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.core.dataset.store.wire import encode_clean
 from synth.core.foundation.archive import unpack_world
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.foundation.tempdirs import Scratch
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.runner.build import (

@@ -16,7 +16,7 @@ import sqlalchemy
 from envs.connection import connect_args, parse_url
 from envs.sandboxes.base import Template
 from envs.world.world import World
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.own_process import THRESHOLDS
 from tests.e2e import chromium
 from tests.servers import server
 

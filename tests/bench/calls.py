@@ -21,7 +21,7 @@ from typing import Any
 
 import openai
 
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.runner import event_loop

@@ -36,7 +36,7 @@ from envs.world.loader import load_world
 from envs.world.template_cache import Templates
 from synth.agent import AgentLimits
 from synth.core.dataset.store.wire import encode, to_wire
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.foundation.shipped import find_world
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel

@@ -14,10 +14,20 @@ import os
 import sys
 from importlib import import_module
 
+from synth.core.foundation.own_process import begin
+
 IMPORTED = (
+    "envs.sandboxes.sqlite.engine",
+    "envs.tools.sql.tools",
+    "faker.proxy",
     "hydra",
     "openai",
+    "pyarrow.compute",
     "pyarrow.parquet",
+    "sqlglot.dialects.sqlite",
+    "synth.core.cli.launching",
+    "synth.core.tasks.fake",
+    "synth.ext.text2sql.sources",
     "synth.ext.exporters.cli",
     "synth.core.cli.inspect",
     "synth.core.cli.run",
@@ -64,6 +74,7 @@ def become(job: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
+    begin()
     for module in IMPORTED:
         import_module(module)
     serve()

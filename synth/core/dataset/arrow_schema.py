@@ -4,6 +4,7 @@ from data.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,25 @@ import pyarrow as pa
 from synth.core.dataset.columns import COLUMNS, SCHEMA_VERSION, Kind
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.wire import decode
+from synth.core.foundation.own_process import has_begun
 from synth.errors import DatasetError
+
+
+class _NoPandas:
+    """An import hook that hides pandas."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+if has_begun() and "pandas" not in sys.modules:
+    # Arrow imports pandas for its first array, which takes as long as all of SQLAlchemy. It looks
+    # once; `to_pandas` looks again.
+    sys.meta_path.insert(0, _NoPandas)
+    pa.array([])
+    sys.meta_path.remove(_NoPandas)
 
 VERSION_KEY: Final = b"synth.schema_version"
 _METADATA: Final = {VERSION_KEY: str(SCHEMA_VERSION).encode()}

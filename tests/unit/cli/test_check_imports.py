@@ -30,6 +30,7 @@ READING = ("sqlalchemy", "hydra", "ray", "synth.core.validation", "synth.rewards
         ("run --resume no/such/run", 2, "directory not found", ("hydra", *LAUNCHING)),
         ("run --resume complete", 0, "complete already", ("synth.launch",)),
         ("run --dry-run env=library tasks.count=2", 0, "2 rollouts", PLANNING),
+        ("run env=library tasks.count=2 runtime=inline", 0, "2 of 2", ("pandas", "ray")),
         ("check world", 2, "tasks.yaml has no key 'familys'", PARSING),
         ("play world lend_book", 2, "tasks.yaml has no key 'familys'", PARSING),
         ("check nowhere", 2, "unknown world 'nowhere'", (*PARSING, *FINDING)),
@@ -45,12 +46,12 @@ def test_a_command_imports_nothing_that_it_does_not_need(
     tasks = tmp_path / "world" / "tasks.yaml"
     tasks.write_text(tasks.read_text("utf-8").replace("families:", "familys:"), "utf-8")
     script = (
-        "import sys; from synth.__main__ import main; code = main(sys.argv[1:]);"
-        f"print([name for name in {unneeded!r} if name in sys.modules], code)"
+        "import sys; from synth.__main__ import main; code = main();"
+        f"print([name for name in {unneeded!r} if name in sys.modules], code, file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, *words.split()],
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert message in done.stdout + done.stderr
-    assert done.stdout.endswith(f"[] {code}\n"), done.stdout
+    assert done.stderr.endswith(f"[] {code}\n"), done.stderr

@@ -12,7 +12,7 @@ import pytest
 from synth import worker
 from synth.config import from_dict
 from synth.core.foundation.archive import pack_world
-from synth.core.foundation.collector import THRESHOLDS
+from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.foundation.shipped import find_world
 from synth.core.runner import event_loop
 from synth.core.runner.worker_messages import Assignment, Delivery
