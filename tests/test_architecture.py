@@ -141,6 +141,7 @@ synth/core/personal/formats.py synth.core.tasks.fake:first_names
 synth/ext/authoring/names.py synth.ext.authoring.english:FORMS
 synth/ext/authoring/names.py synth.ext.authoring.english:words_of
 synth/ext/authoring/names.py synth.ext.authoring.english:is_mass
+synth/ext/authoring/patterns/base.py synth.ext.authoring.english:proper
 synth/ext/authoring/roles.py synth.ext.authoring.english:is_verb
 synth/ext/authoring/names.py synth.ext.authoring.english:kind_of
 synth/ext/authoring/roles.py synth.ext.authoring.english:kind_of

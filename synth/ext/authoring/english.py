@@ -10,6 +10,8 @@ from typing import Any, Literal, cast
 import inflect
 import wordsegment  # pyright: ignore[reportMissingTypeStubs]
 
+from synth.ext.authoring.standards import standard_values
+
 FORMS = cast("Any", inflect.engine())  # its annotations want its own word type
 
 _WORDS = cast("Any", wordsegment)  # it has no annotations
@@ -22,6 +24,9 @@ _COMMON = 1e6
 _BOUND_OR_KEY = re.compile(r"(max|min)([a-z]{4,})|([a-z]{4,})(id)")
 """Names of a program that the words of the web do not tell apart: ``minvalue``, ``objectid``."""
 
+
+_ENDINGS = frozenset({"er", "or", "ed", "ly", "al"})
+"""Ends of words that are no words: one who grants is a ``granter``."""
 
 _AFTER_NOUN = ("of", "is", "was", "has", "are", "were", "will")
 _BEFORE_NAME = ("the", "a", "an", "this", "your", "our", "his", "its", "each", "of", "new", "no")
@@ -83,10 +88,12 @@ _ACRONYMS = frozenset(
     """cd css csv db dns dvd gps gpu html http https iban id ip isbn iso os pc pdf sim sku sms ssl
     tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
 )
+"""Short forms that people write in capitals."""
+
 _OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
 _SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
 _PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
-_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
+_UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^hw|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
 
 
 def _is_pronounced(word: str) -> bool:
@@ -150,5 +157,20 @@ def words_of(name: str) -> list[str]:
         apart = _WORDS.BIGRAMS.get(" ".join(best), 0) > max(together, _COMMON / 5)
         found = best if apart else found
     head = "".join(found[:-1])
-    known = all(len(one) > 1 and not is_rare(one) for one in found)
+    known = all(len(one) > 1 and not is_rare(one) for one in found) and found[-1] not in _ENDINGS
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]
+
+
+def proper(text: str) -> str:
+    """A sentence with the capitals of short forms and languages outside of its slots.
+
+    >>> proper("the english name and the urls of {ip} are “id”")
+    'the English name and the URLs of {ip} are “id”'
+    """
+    known = {one: one.upper() for one in _ACRONYMS}
+    known |= {one.lower(): one for one in standard_values("language_name")}
+    return re.sub(
+        r"\{[^}]*\}|“[^”]*”|\b([a-z]+?)(s?|v?\d+)\b",
+        lambda m: known[m[1]] + m[2] if m[1] in known else known.get(m[0], m[0]),
+        text,
+    )

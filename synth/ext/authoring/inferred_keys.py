@@ -303,8 +303,8 @@ def _held(
     if not (ends or (whole and _says_whole(table, column, target, name))):
         return None
     for key in _keys(target)[: None if ends else 1]:
-        own = target is table and key is column
-        found = None if own else _all_held(db, table, [column], target, [key.name])
+        other = (target is table and key is column) or not (ends or key.length == column.length)
+        found = None if other else _all_held(db, table, [column], target, [key.name])
         if found:
             return found
     return None

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from anyascii import anyascii
@@ -171,13 +171,18 @@ PARTICIPLE = re.compile(
 
 @cache
 def noun_of(table: str) -> Noun:
-    """The noun of a table, whichever number its name has."""
+    """The noun of a table, whichever number its name has.
+
+    >>> noun_of("chart_of_accounts").plural_words
+    'charts of accounts'
+    """
     bare = re.sub(r"^(?:tbl|t)_", "", spelled(table)) or snake(table)
     bare = "_".join(_SHORT.get(word, word) for word in bare.split("_"))
+    bare, of, whole = bare.partition("_of_")
     head, _, last = bare.rpartition("_")
     if PARTICIPLE.search(last) and is_plural(head.rpartition("_")[2]):
         head, last = f"{last}_{head}".rpartition("_")[::2]  # receipts_linearized
-    one, many = _numbers(last)
+    one, many = (f"{word}{of}{whole}" for word in _numbers(last))
     prefix = f"{head}_" if head else ""
     words, plural = (prefix + one).replace("_", " "), (prefix + many).replace("_", " ")
     return Noun(snake(prefix + one), snake(prefix + many), words, plural)
@@ -297,7 +302,8 @@ def is_sayable(words: str) -> bool:
         return "“" not in words
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
-    if ends or not {"by", "with", "as", "at", "from"}.isdisjoint(first):
+    inside = re.search(r" (?:last|first) (?!name)", words)  # the email box last check
+    if ends or inside or not {"by", "with", "as", "at", "from", "until"}.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
@@ -330,9 +336,19 @@ def said(
             continue
         *words, last = bare[name].removeprefix("fk_").split("_")
         out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
-    bare = {name: _without(noun.split(), out[name]) for name in out}
-    taken = [*out.values(), *bare.values()]
-    return {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
+    for shorter in (partial(_without, noun.split()), _known):
+        bare = {name: shorter(words) for name, words in out.items()}
+        taken = [*out.values(), *bare.values()]
+        out = {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
+    return out
+
+
+def _known(words: str, between: str = " ") -> str:
+    """The words without a short first one that is none, a program's initials: ``rt name``."""
+    first, _, rest = words.partition(between)
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    none = re.fullmatch(r"[a-z]{1,4}", first) and not ({first} & PREPOSITIONS or kind_of(first))
+    return rest if none and is_sayable(rest.replace("_", " ")) else words
 
 
 def _without(noun: Sequence[str], words: str) -> str:
@@ -456,7 +472,7 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
         if heads and owner and owner != bare and not PARTICIPLE.search(last):
             *heads, last = (ones[owner] + bare.removeprefix(owner)).split("_")
         heads = heads if PARTICIPLE.search(last) else [ones.get(head, head) for head in heads]
-        noun, number = noun_of("_".join([*heads, last])), 1
+        noun, number = noun_of(_known("_".join([*heads, last]), "_")), 1
         one = noun.one
         while {noun.one, noun.many} & taken:
             number += 1

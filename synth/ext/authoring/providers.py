@@ -25,7 +25,7 @@ _STANDARDS = (
     (r"(?:^|_)curr(?:ency)?(?:_|$)", "currency_code"),
     (r"locale", "locale"),
     (r"lang(?:uage)?", "language_code"),
-    (r"time_?zone", "zone"),
+    (r"(?:^|_)time_?zone", "zone"),
 )
 """Names of columns of what a standard lists."""
 
@@ -60,10 +60,21 @@ _PROVIDERS = (
 )
 """Names of columns of texts, with the provider of their values."""
 
+_MACHINE = r"host_?name|domain|(?:^|_)(?:mac|mx|hwaddr|subnet|port|netmask|dns)(?:_|$)"
+"""Names of columns that a machine in a network has."""
+
 _THINGS = frozenset(
     {"city", "company", "country", "currency", "language", "manufacturer", "supplier", "vendor"}
 )
 """Nouns by which the names of their rows are made up."""
+
+
+def _is_of_network(shape: TableShape) -> bool:
+    """True for a row with the name of a machine and without a place: its address is a number."""
+    labels = [column.label for column in shape.columns]
+    return any(re.search(_MACHINE, one) for one in labels) and not any(
+        re.search(r"street|city|zip|postal|country", one) for one in labels
+    )
 
 
 def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
@@ -72,6 +83,8 @@ def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
     if NAMED.fullmatch(label) or label.endswith("code"):
         label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
     provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)
+    if provider == "street_address" and _is_of_network(shape):
+        return "ipv4"
     if provider is None and is_of_people(shape.name) and NAMED.search(column.label):
         return "name"
     return provider

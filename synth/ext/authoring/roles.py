@@ -160,15 +160,14 @@ _RULES = (
         r"|user\w*)$|^(?:last_)?(?:updated?|modified|changed|edited|inserted)(?:_?(?:at|on|date"
         r"|time|ts|timestamp))?$|^(?:last_)?(?:change|modification|edit)_(?:date|time|ts"
         r"|timestamp)$|^(?:row|record|lock|opt)_?(?:version|stamp|guid|lock)$|^(?:etag|checksum"
-        r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$|^valid_(?:from|to"
-        r"|until|start\w*|end\w*)$|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id)$",
+        r"|xmin)$|^(?:is_)?deleted(?:_at)?$|^date_(?:modified|updated|changed)$"
+        r"|^(?!has_|use_).*_cached?$|^(?:lft|rgt|rght|left|right|tree_id|num_?child)$",
     ),
-    _Rule("version", "its name", _NUMBERS, r"(?:^|_)(?:version|revision|rev)(?:_|$)"),
     _Rule(
         "version",
         "its name",
-        ("text",),
-        r"(?:^|_)(?:version|revision|rev)(?:_(?:label|name|number|no|string|tag))?$",
+        (*_NUMBERS, "text"),
+        r"(?:^|_)(?:version|revision|rev)(?:_(?:label|name|number|no|string|tag|id))?$",
     ),
     _Rule("flag", "its type", _ANY, "", lambda one: "boolean" in {one.kind, one.declared}),
     _Rule(
@@ -274,7 +273,7 @@ _RULES = (
         r"|seats?|copies|units?|on_hand|level|points?|hours|minutes|seconds|days|credits?|(?:hour"
         r"|minute|second|day)(?=$)|number_of_\w+|no_of_\w+|beds?|places|reorder_\w+|length|width"
         r"|height|size|age|weight|rating|score|grade|floor|max|min|high|low|most|least|limit|delay"
-        r"|ttl|speed|rate|brightness|contrast|validity|km|kg)(?:_|$)",
+        r"|ttl|timer|lifetime|speed|rate|brightness|contrast|validity|km|kg)(?:_|$)",
     ),
     _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
     _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
@@ -303,6 +302,7 @@ _RULES = (
         "",
         lambda one: _is_switch(one) and _is_flag(one),
     ),
+    _Rule("code", "its name says an address", _NUMBERS, rf"(?:address|server)$|{ADDRESS_END}"),
     _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
@@ -340,8 +340,7 @@ _RULES = (
     _Rule("moment", "its name says a time", ("text",), r"(?:^|_)time$"),
     _Rule("category", "its name says a standard", ("text",), STANDARD_END),
     _Rule("identifier", ADDRESS, ("text",), ADDRESS_END),
-    _Rule("category", "it has room for a code", ("text",), "", lambda one: one.small),
-    _Rule("category", "its values are few codes", ("text",), "", _is_code_list),
+    _Rule("category", "codes", ("text",), "", lambda one: one.small or _is_code_list(one)),
 )
 """The first rule that fits decides; a text that fits none is a name or free text."""
 
@@ -431,6 +430,8 @@ def _with_role(table: TableShape, column: ColumnShape, given: Role | None) -> Co
         return replace(column, role="name", why="its name")
     if found is None and _REGISTERED.search(column.label):
         return replace(column, role="code", why="its name says a number")
+    if found is not None and found.role in SUMMED and _is_apart(table, column):
+        return replace(column, role="position", why="it tells rows apart, with others")
     role, why = (found.role, found.why) if found else _text_role(table, column)
     return replace(column, role=role, why=why)
 
@@ -450,9 +451,14 @@ def _text_role(table: TableShape, column: ColumnShape) -> tuple[Role, str]:
         return "identifier", "its name is not what a person says"
     if table.key == (column.name,):
         return "name", "a key that is a text"
-    if any(one[1:] and column.name in one for one in table.distinct_sets):
+    if _is_apart(table, column):
         return "identifier", "it tells rows apart, with others"
     return "text", "a text"
+
+
+def _is_apart(table: TableShape, column: ColumnShape) -> bool:
+    """True for a column that tells rows apart, with others."""
+    return any(one[1:] and column.name in one for one in table.distinct_sets)
 
 
 def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
@@ -492,7 +498,8 @@ def _name_order(table: TableShape) -> Mapping[str, int]:
     codes = [f"{prefix}_{name}" for prefix in prefixes for name in ("code", "number", "no")]
     people = is_of_people(table.name)
     plain = [name for name in _NAMES[5:] if people or name not in _OF_PEOPLE]
-    ordered = [*_NAMES[:5], *own, one, last, *plain, *codes]
+    nouns = [word for word in (one, last) if not _VALUE.search(word)]
+    ordered = [*_NAMES[:5], *own, *nouns, *plain, *codes]
     rest = [
         column.label
         for column in table.columns

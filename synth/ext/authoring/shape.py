@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from envs.plugins import resolve
+from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import (
     OF_ITSELF,
     Noun,
@@ -57,6 +58,12 @@ _MARKED = re.compile(r"^(?:is|was)_")
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
+
+_DONE_TIME = re.compile(
+    rf"^(?!(?:last|first|next) )\w+ \w*ed (?:time|date)$"
+    rf"|^(?:{'|'.join(sorted(OF_ITSELF - {'scheduled', 'planned'}))}) (?:time|date)$"
+)
+"""Words for the time of a deed that nobody says: the terms agreed time, the failed time."""
 
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
@@ -171,6 +178,8 @@ class ColumnShape:
         """True for a column that a person asks for: its name is words, its values say something."""
         bare = self.role in {"moment", "category", "status"} or "time" in self.words.split()
         spoken = self.kind in {"date", "moment", "text"} or (not bare and self.words != "count")
+        if self.kind in {"date", "moment"} and _DONE_TIME.search(self.words) and not self.verb:
+            return False
         return spoken and self.kind not in {"boolean", "other"} and is_sayable(self.words)
 
     @property
@@ -307,7 +316,7 @@ class Link:
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         named = [*filter(None, heads), name]
-        if any(noun_of(one).one == self.noun for one in named):  # of a hardware item
+        if self._is_noun(named):
             return self.noun
         role = named[0]
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
@@ -315,6 +324,12 @@ class Link:
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
         return role if alone or not self.noun else f"{role}_{self.noun}"
+
+    def _is_noun(self, names: Sequence[str]) -> bool:
+        """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
+        letters = "".join(word[:1] for word in self.noun.split("_"))
+        short = len(letters) > 1 and letters in names[-1].split("_")
+        return short or any(noun_of(one).one == self.noun for one in names)
 
     @property
     def is_plain(self) -> bool:
@@ -388,7 +403,12 @@ class TableShape:
         monitor status.
         """
         said = [column for column in self.of_role(*roles) if column.is_said]
-        return [one for one in said if not f" {self.noun.words}".endswith(f" {one.words}")]
+        own = f"number of {self.noun.plural_words}"
+        return [
+            one
+            for one in said
+            if one.words != own and not f" {self.noun.words}".endswith(f" {one.words}")
+        ]
 
     def link_of(self, column: str) -> Link | None:
         found = [link for link in self.links if column in link.columns]
@@ -441,6 +461,13 @@ class TableShape:
             if column.kind in {"date", "moment"}
             and (column.stamped or (not column.computed and _STAMP.match(column.label)))
         ]
+
+    @property
+    def whose(self) -> str:
+        """The word for what a row has."""
+        owned = any(is_of_people(link.table) for link in self.links)  # a user's address
+        people = is_of_people(self.name) or (self.of_role("person") and not owned)
+        return "their" if people else "its"
 
     @property
     def key_words(self) -> str:

@@ -43,9 +43,7 @@ class Children:
         if parent.by_name or len(self.link.targets) > 1:
             said = parent.value if parent.by_name else parent.words
             return f"whose {self.link.words} is {said}"
-        text = parent.table.column(parent.table.key[0]).kind == "text"
-        number = "" if text else f"{parent.table.key_words} "
-        return f"of {self.link.words} {number}{parent.value}"
+        return f"of {self.link.words} {parent.told}"
 
     @property
     def words(self) -> str:
@@ -226,7 +224,7 @@ def _count(rows: Children) -> Draft | None:
         asked += [f"I need to know {has}.", f"Can you tell me {has}?"]
         said = [
             f"{holder} has {{{many}}} {counted}.",
-            f"I see that {holder} has {{{many}}} {counted}.",
+            f"I count {{{many}}} {counted} for {holder}.",
         ]
     return family(
         "count_children",
@@ -281,12 +279,14 @@ def _greatest(rows: Children) -> Draft | None:
     first = by.most(noun.words, rows.whose)
     which, _, what = first.rpartition(" with ")
     found = f"which {which} has {what}" if which else f"what is the {first}"
-    wanted, asked, fact = {answer: shown[0]}, f"its {shown[1]}", ""
+    wanted, asked, fact = {answer: shown[0]}, f"{rows.table.whose} {shown[1]}", ""
     if by.is_said:  # seconds since 1970 are not
         wanted["figure"] = by
-        asked += f" and when it was {by.verb}" if by.verb else f" and its {by.words}"
+        it_was = "they were" if rows.table.whose == "their" else "it was"
+        own = f"{rows.table.whose} {by.words}"
+        asked += f" and when {it_was} {by.verb}" if by.verb else f" and {own}"
         fact = f", {by.verb} on {by.shown('figure')}"
-        fact = fact if by.verb else f"; its {by.words} {be(by.words)} {by.shown('figure')}"
+        fact = fact if by.verb else f"; {own} {be(by.words)} {by.shown('figure')}"
     named = shown[0].kind == "text"  # a number beside another says which is which only by its place
     of = f"Of {{number}} {noun.plural_words}, " if named else ""
     it = f"{'' if named else f'{shown[1]} '}{{{answer}}}"

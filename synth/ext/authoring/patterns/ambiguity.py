@@ -15,7 +15,6 @@ from synth.ext.authoring.patterns.base import (
     family,
     literal,
     nameable,
-    sentence,
 )
 from synth.ext.authoring.patterns.look_up import worth_asking
 from synth.ext.authoring.patterns.values import new_texts
@@ -40,7 +39,8 @@ def _not_found(row: Named) -> Draft | None:
     field = column.parameter
     there = row.ground(["1 AS there"], by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
-    fact = sentence(told(row.words, {f"{field}_found": column})[0])
+    fact = told(row.words, {f"{field}_found": column})[0]
+    fact = fact[:1].upper() + fact[1:]
     maybe = a(table.column(row.columns[-1]).called(noun.words, row.value))
     wanted = f"what {be(column.words)} the {column.words}?"
     wanted = f"when was it {column.verb}?" if column.verb else wanted

@@ -21,22 +21,28 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
-def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
+def told(subject: str, facts: Mapping[str, ColumnShape], about: str = "") -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
-    first; they may follow other words. An amount stands before its currency.
+    first, behind what they are ``about``. An amount stands before its currency.
     """
-    (first, value), *others = [
+    values = [
         (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
         for name, one in facts.items()
     ]
+    first, value = values[0]
     text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    if first.verb:
-        text = f"{subject} was {first.verb} on {value}"
-    more = [
-        f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
-        for one, v in others
-    ]
-    return [f"{', and '.join([begun, *more])}." for begun in (text, f"I see that {text}")]
+    parts = [f"{subject} was {first.verb} on {value}" if first.verb else text]
+    for one, v in values[1:]:
+        parts.append(
+            f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
+        )
+    whole = about + ", and ".join(parts)
+    has = [f"the {one.words} {v}" for one, v in values if one.kind == "text"]
+    done = [f"was {one.verb} on {v}" for one, v in values if one.verb]
+    if not has or len(has) + len(done) < len(values):
+        return [f"{whole}.", f"I have looked it up: {whole}."]
+    told_all = " and ".join([*done, f"has {' and '.join(has)}"])
+    return [f"{whole}.", f"{about}{subject} {told_all}."]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from envs.plugins import resolve
 from synth.ext.authoring.checks import columns_of, qualified
 from synth.ext.authoring.names import is_sayable, quoted, shortened, slot
 from synth.ext.authoring.schema_sql import literal
@@ -103,8 +104,14 @@ class Named:
         """The words for the row alone: ``{album}``."""
         values = " ".join(f"{{{name}}}" for name in self.slots.values())
         seen = [str(one) for column in self.columns for one in self.table.column(column).seen]
-        phrases = [one for one in seen if " " in one and one[:1].islower()]
+        phrases = [one for one in seen if one[:1].islower() and (" " in one or len(one) < 4)]
         return f"“{values}”" if 2 * len(phrases) > len(seen) else values
+
+    @property
+    def told(self) -> str:
+        """The words for the row behind those for its part: ``{album}``, ``number {invoice}``."""
+        numbered = len(self.columns) == 1 and self.table.column(self.columns[0]).kind == "integer"
+        return f"{self.table.key_words} {self.value}" if numbered else self.value
 
     @property
     def words(self) -> str:
@@ -375,19 +382,19 @@ def ended(submitted: Mapping[str, object], *says: str) -> list[Step]:
     return [{"submit": dict(submitted)}, {"say": list(says)}]
 
 
-def sentence(text: str) -> str:
-    """A sentence with a capital at its beginning."""
-    return text[:1].upper() + text[1:]
+def _sentence(text: str) -> str:
+    """A sentence with the capitals that it needs."""
+    return str(resolve("synth.ext.authoring.english:proper")(text[:1].upper() + text[1:]))
 
 
 def _begun(gold: object, key: str = "") -> object:
-    """Steps of gold in which all that is said begins with a capital."""
+    """Steps of gold in which all that is said begins with a capital, and has those it needs."""
     if isinstance(gold, Mapping):
         steps = cast("Mapping[str, object]", gold)
         return {name: _begun(inner, name) for name, inner in steps.items()}
     if isinstance(gold, list):
         return [_begun(one, key) for one in cast("list[object]", gold)]
-    return sentence(gold) if key == "say" and isinstance(gold, str) else gold
+    return _sentence(gold) if key in {"say", "confirm"} and isinstance(gold, str) else gold
 
 
 def family(
@@ -400,13 +407,13 @@ def family(
     **more: object,
 ) -> Draft:
     """A family whose grounding has the column ``task_key``."""
-    user = {"says": [*map(sentence, says)]}
+    user = {"says": [*map(_sentence, says)]}
     extra = more.pop("user", None)
     if isinstance(extra, Mapping):
         user |= extra
     body: dict[str, object] = {
         "id": shortened(f"{pattern}_{name}", 64),
-        "about": sentence(about),
+        "about": _sentence(about),
         "ground": {"key": "task_key", "sql": ground},
     }
     body |= {key: more[key] for key in ("vary", "cases") if key in more}

@@ -55,14 +55,19 @@ def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named,
     yield from ((row, column) for _, row, column in sorted(found, key=lambda item: item[0]))
 
 
+def _old_value(row: Named, column: ColumnShape) -> str:
+    """SQL for the value of a column; a number that is whole in all rows has no digits behind."""
+    whole = column.kind == "number" and all(float(str(one)).is_integer() for one in column.seen)
+    return f"CAST({row.col(column.name)} AS INTEGER)" if whole else row.col(column.name)
+
+
 def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str]]:
     """SQL for another value of a column: an expression, joins, and conditions on it."""
-    old = row.col(column.name)
+    old = _old_value(row, column)
     if column.is_choice:
         union = " UNION ALL ".join(f"SELECT {literal(one)} AS state" for one in column.choices)
         return "n.state", [f"JOIN ({union}) n ON n.state <> {old}"], []
-    if column.kind == "integer" or all(float(str(one)).is_integer() for one in column.seen):
-        old = old if column.kind == "integer" else f"CAST({old} AS INTEGER)"
+    if column.kind == "integer" or old != row.col(column.name):
         step = f"1 + ({old} * 7 + {len(column.name)}) % 5"
         expression = f"{old} + {f'100 * ({step})' if column.in_cents else step}"
     else:
@@ -127,7 +132,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
         f"{noun.one}_{column.parameter}",
         f"Change the {column.words} of {noun.words}{' with consent' if asks else ''}.",
         row.ground(
-            [f"{row.col(column.name)} AS old_value", f"{value} AS new_value"],
+            [f"{_old_value(row, column)} AS old_value", f"{value} AS new_value"],
             [*open_only(sketch, row), *limits, *not_taken(table, column.name, value)],
             joins,
             [value] if joins else (),

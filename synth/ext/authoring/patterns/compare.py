@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from synth.ext.authoring.names import parameter, quoted
+from synth.ext.authoring.patterns.answers import field_of
 from synth.ext.authoring.patterns.base import (
     Draft,
     Named,
@@ -91,20 +92,9 @@ def _compare(sketch: Sketch, name: str, column: ColumnShape) -> Draft | None:
         cases={"first": "ahead", "second": "NOT ahead"},
         answer={
             pick: {
-                **_named_as(one),
+                **field_of(table.column(one.columns[0])),
                 "description": f"The {noun.words} with the higher {column.words}, as it was named.",
             },
-            "value": {
-                "type": "integer" if column.kind == "integer" else "number",
-                "description": f"Its {column.words}.",
-            },
+            "value": field_of(column),
         },
     )
-
-
-def _named_as(row: Named) -> dict[str, object]:
-    """The answer's field for a row, as the user names it."""
-    if row.by_name:
-        return {"type": "string", "compare": "text"}
-    kind = row.table.column(row.table.key[0]).kind
-    return {"type": "integer"} if kind == "integer" else {"type": "string"}

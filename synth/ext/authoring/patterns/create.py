@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import a, is_sayable, quoted
 from synth.ext.authoring.patterns.base import (
     Draft,
@@ -67,7 +68,7 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
             continue
         if table.link_of(name):  # a part of a reference
             return None
-        if column.role in {"identifier", "audit", "measure"} or not is_sayable(column.words):
+        if not _is_given(column):
             return None  # the program makes it, and no person says it
         if column.mark:
             plan.arguments[column.parameter] = column.yes
@@ -84,6 +85,13 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
         plan.arguments[column.parameter] = f"{{{slot}}}"
         plan.words.append(_said(column, slot, domain))
     return plan
+
+
+def _is_given(column: ColumnShape) -> bool:
+    """True for a value that a person says: no number for a kind."""
+    numbered = column.role == "category" and column.kind == "integer"
+    made = numbered or column.role in {"identifier", "audit", "measure"}
+    return not made and is_sayable(column.words)
 
 
 def _belongs(sketch: Sketch, table: TableShape, link: Link, plan: _Plan) -> bool:
@@ -159,7 +167,8 @@ _TIES = frozenset(
 
 def _tied(plan: _Plan) -> tuple[list[str], list[str], bool]:
     """Requests for a row that ties others together, and the replies."""
-    first, *others = [parent.words for _, parent in plan.parents]
+    parents = sorted(plan.parents, key=lambda one: is_of_people(one[1].table.name))
+    first, *others = [parent.words for _, parent in parents]
     asked = ", ".join([f"{' and '.join(others)} to {first}", *plan.words])
     replies = [f"Done: I have added {asked}.", f"I have added {asked}, as you asked."]
     return [f"Please add {asked}.", f"Can you add {asked}?"], replies, False
@@ -177,7 +186,7 @@ def _named(table: TableShape, plan: _Plan) -> tuple[list[str], list[str], bool]:
         new = table.column(table.handle[0]).called(noun, value)
         words = [text for text in words if not text.endswith(f" {value}")]
     owners = [_under(pair) for pair in plan.parents if pair[0].is_plain]
-    said = {link.words: one.value for link, one in plan.parents if not link.is_plain}
+    said = {link.words: one.told for link, one in plan.parents if not link.is_plain}
     maker = said.pop("creator", "")
     others = [" ".join(pair) for pair in said.items()]
     whose = " and ".join(filter(None, [", ".join(owners[:-1]), *owners[-1:]]))
@@ -202,7 +211,7 @@ def _under(pair: tuple[Link, Named]) -> str:
     """The words for what a new row belongs to."""
     link, parent = pair
     article = "the " if parent.by_name and link.is_said else ""
-    return f"{article}{link.words} {parent.value}"
+    return f"{article}{link.words} {parent.told}"
 
 
 def _ground(sketch: Sketch, table: TableShape, plan: _Plan, free: Sequence[str]) -> str:
@@ -312,7 +321,7 @@ def _taken(
         f"SELECT {name} AS task_key, {name} AS {slot}, 1 AS taken FROM {quoted(table.name)}\n"
         f"WHERE {name} IS NOT NULL\n{union}"
     )
-    details = "".join(f", {words}" for words in plan.words)
+    details = f": {', '.join(plan.words)}" if plan.words else ""
     call = {tool: {**plan.arguments, column.parameter: f"{{{slot}}}"}}
     words = column.called(noun.words, f"{{{slot}}}")
     return family(

@@ -185,20 +185,20 @@ def _about_end(
     """
     first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
-    whose = "their" if is_of_people(row.table.name) or row.table.of_role("person") else "its"
-    it = f"the {first} of {row.words}" if named and not others else f"{whose} {first}"
+    it = f"the {first} of {row.words}" if named and not others else f"{row.table.whose} {first}"
     for words in others:
         it = f"the {words} of {it}"
-    says, replies = asked_for(it, asked), told(it, {saved[0]: asked[0]})
+    says, about = asked_for(it, asked), f"for {row.words}, "
+    replies = told(it, {saved[0]: asked[0]}, about)
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
         name = " ".join(f"{{{name}}}" for name in saved)
         replies = [f"{it} is {name}.", f"{name} is {it}."]
-    if named and not others:
-        return says, replies
-    about = f"For {row.words}, "
-    return [f"{about}{text}" for text in says], [f"{about}{text}" for text in replies]
+        if not others:
+            return says, replies
+        replies = [f"{about}{text}" for text in replies]
+    return [f"{about}{text}" for text in says], replies
 
 
 def _said_links(row: Named, links: Sequence[Link]) -> list[str]:

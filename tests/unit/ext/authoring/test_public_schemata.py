@@ -147,6 +147,7 @@ def test_a_schema_without_rows_makes_a_world(engine: str, name: str, drafts: int
 def test_keys_without_a_telling_name_are_found_by_their_texts(tmp_path: Path):
     shown = inferred(
         tmp_path,
+        "CREATE TABLE names (id VARCHAR(24) PRIMARY KEY);"
         "CREATE TABLE users (name TEXT PRIMARY KEY, admin SMALLINT);"
         "CREATE TABLE notes (id INTEGER PRIMARY KEY, sender TEXT, tone TEXT);"
         "CREATE TABLE pushers (id INTEGER PRIMARY KEY, user_name TEXT, enabled BOOLEAN);"

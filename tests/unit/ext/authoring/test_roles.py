@@ -25,16 +25,14 @@ CREATE TABLE parcels ( -- What is on its way
   sort_order INTEGER NOT NULL,
   month_of_birth INTEGER,
   latitude NUMERIC,
-  deleted INTEGER NOT NULL,
-  locked INTEGER NOT NULL,
+  deleted INTEGER NOT NULL, locked INTEGER NOT NULL,
   weight NUMERIC NOT NULL,
   miles INTEGER NOT NULL,
   vat_pct INTEGER NOT NULL,
   price NUMERIC NOT NULL,
   type INTEGER NOT NULL,
   scanned_at INTEGER NOT NULL,
-  version INTEGER NOT NULL,
-  crtd NUMERIC NOT NULL,
+  version INTEGER NOT NULL, crtd NUMERIC NOT NULL,
   num_stops NUMERIC NOT NULL, -- Stops on the
   eta DATE, -- Day of arrival
   state TEXT NOT NULL CHECK (state IN ('open', 'shipped')),
@@ -61,7 +59,8 @@ STRAY: dict[str, str] = yaml.safe_load("""
   city TEXT: text, medium TEXT: category, total_bytes INTEGER: measure, max_bytes INTEGER: quantity,
   value_as_number NUMERIC: measure, number_of_days INTEGER: quantity, note TEXT: text,
   time_worked INTEGER: measure, minvalue INTEGER: quantity, changedate DATE: audit, upc TEXT: code,
-  min_zoom_step INTEGER: quantity, free_mem INTEGER: measure, return_delay INTEGER: quantity}
+  min_zoom_step INTEGER: quantity, free_mem INTEGER: measure, return_delay INTEGER: quantity,
+  valid_until DATE: moment, renew_timer INTEGER: quantity, relay_address INTEGER: code}
 """)
 """Columns with the roles that they have whatever stands in some of them."""
 
@@ -92,10 +91,10 @@ def test_the_type_and_the_name_come_before_odd_values(tmp_path: Path):
     usual = "'2025-03-0{n}', 0, {n}, 't', '08:3{n}', '1.{n}', 'B{n}7', 'Ohio', 'Lima', 'oral'"
     odd = "'unknown', 1, 'n/a', 'maybe', 'noon', 'next', '7', 'oh', 'Rome', 'iv', 0, 0, 0, 0, 'x'"
     rows = [
-        f"({usual}, 0, 0, 0, 0, 'As told', 3, 4, 5, 'B', 1, {n}, 2)".format(n=n)
+        f"({usual}, 0, 0, 0, 0, 'As told', 3, 4, 5, 'B', 1, {n}, 2, 3, 4, 5)".format(n=n)
         for n in range(1, 8)
     ]
-    values = ", ".join([*rows, rows[0], f"({odd}, 3, 4, 5, 'B', 1, 2, 3)"])
+    values = ", ".join([*rows, rows[0], f"({odd}, 3, 4, 5, 'B', 1, 2, 3, 4, 5, 6)"])
     file.write_text(f"CREATE TABLE doses ({', '.join(STRAY)}); INSERT INTO doses VALUES {values};")
     doses = reflect(from_files([file]).engine).tables["doses"]
     assert [column.role for column in doses.columns] == [*STRAY.values()]
@@ -195,7 +194,8 @@ def test_counts_and_measures_are_said_whole():
 
 
 def test_bounds_of_numbers_are_said_whole():
-    words = said(dict.fromkeys(["max_connections", "max_connections_per_user", "max_age", "name"]))
+    columns = ["max_connections", "max_connections_per_user", "max_age", "rt_name"]
+    words = said(dict.fromkeys(columns))
     assert [*words.values()] == [
         "maximum number of connections",
         "maximum number of connections per user",
