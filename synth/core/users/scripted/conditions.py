@@ -106,12 +106,18 @@ def _proposed_lines(found: Sequence[Sentence], acts: Sequence[str]) -> str:
     return "\n".join(out)
 
 
-def wrong_part(words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk) -> bool:
+def wrong_part(
+    words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk, asked: Turn
+) -> bool:
     """Tell whether a proposal that meets some conditions is about this open one too, with another
-    value in the place of a fact: a yes is understood as one to all of it.
+    value in the place of a fact: a yes is understood as one to all of it, unless what is ``asked``
+    names the acts and values of the met ones alone.
     """
     done = [*met, *talk.settled]
-    if consent in done:
+    if consent in done or (
+        not asked.names_act(consent.act)
+        and all(asked.names_act(one.act) and values_of(one) <= named_in(asked.text) for one in met)
+    ):
         return False
     own = (values_of(consent) & named_in(words.text)).difference(*map(values_of, done))
     same = any(not {*consent.covers}.isdisjoint(one.covers) for one in met)

@@ -30,7 +30,7 @@ _MARK = re.compile(r"\?(?![\w/=&])")
 _LED = re.compile(rf"(?:^|[,;:\u2013\u2014] |\s- )(?:\w+ )?{_WH}|{_WH}\s*\?$")
 _OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
 _REQUEST = re.compile(
-    rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|{_PLEASE}.{{0,60}}?\b{_TELL}"
+    rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|(?:{_PLEASE}|\bif you c).{{0,60}}?\b{_TELL}"
     rf"|\blet me know (?!if\b|when\b|and\b|so\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
     r"|\bdo you (?:\w+ )?(?:know|have)\b|\bi(?:'ll|'d| will)? (?:\w+ )?(?:need|require)(?! to (?!know|ask))\b"
     r"|\b(?:i|we)\b.{0,20}\bask (?:you|for)\b"

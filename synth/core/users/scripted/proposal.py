@@ -285,6 +285,17 @@ class Turn:
         often = named(mine & _STRONG or mine)
         return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
 
+    def names_another(self, words: Sequence[str]) -> bool:
+        """Tell whether the turn names acts, and none of these words for one: any acts beside a
+        value, or else those of which none is a way of doing another.
+        """
+        own = (ACTS | DOING) - _NO_NOUN if named_in(self.text) else _STRONG
+        return (
+            bool(words)
+            and not own.isdisjoint(map(base_form, self._words))
+            and not self.names_act(words, denied=True)
+        )
+
     @property
     def stems(self) -> frozenset[str]:
         return frozenset(map(stem, self._words))

@@ -60,10 +60,10 @@ class Reading:
 
     def wrong_beside(self, met: Sequence[Consent]) -> bool:
         """Tell whether it is a wrong part of a turn that meets other conditions."""
-        consent = self.consent
-        return (
-            bool(met) and consent is not None and wrong_part(self.words, consent, met, self._talk)
-        )
+        if self.consent is None or not met:
+            return False
+        asked = Turn("\n".join(sentence.text for sentence in self.asking))
+        return wrong_part(self.words, self.consent, met, self._talk, asked)
 
     @property
     def distance(self) -> tuple[bool, int]:

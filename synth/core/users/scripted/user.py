@@ -322,13 +322,14 @@ class ScriptedConversation(UserConversation):
         """Come back, once, to the parts of the request of which the agent has said nothing."""
         words, talk = Turn(text), self._talk
         unsettled = talk.unsettled
+        elsewhere = [one for one in unsettled if words.names_another(one.act)]
         if refused:
             only = len(unsettled) == 1
-            talk.settled += [one for one in unsettled if only or _concerns(words, one)]
-            unsettled = talk.unsettled
-        elif not talk.role.others:
+            about = [one for one in unsettled if one not in elsewhere]
+            talk.settled += [one for one in about if only or _concerns(words, one)]
+        elif not (talk.role.others or elsewhere):
             return None
-        if not unsettled or talk.said[-1] in THE_REST:
+        if not talk.unsettled or talk.said[-1] in THE_REST:
             return None
         return UserTurn(self._draw(THE_REST))
 
