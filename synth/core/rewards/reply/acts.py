@@ -20,6 +20,7 @@ from synth.core.language.values import MEASURES, StatedValue, same_day, values_i
 from synth.core.language.wording import MONEY, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import Material
+from synth.core.rewards.reply.outcome import FALSE_CLAIM as CHECK
 from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
     IRREGULAR,
@@ -31,8 +32,6 @@ from synth.core.rewards.reply.sentences import (
     sentences,
 )
 from synth.evidence import CallRecord
-
-CHECK = "false claim of an act"
 
 _GROUPS = (
     (

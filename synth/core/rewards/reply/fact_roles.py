@@ -17,8 +17,8 @@ from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, cast
 
-from synth.core.language.values import StatedValue, plain_number, values_in
-from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
+from synth.core.language.values import StatedValue, values_in
+from synth.core.language.wording import MONEY, fold, plain_number, spans, stem, texts, tokens
 from synth.core.language.wording import words as listed
 from synth.core.rewards.reply.facts import MISPLACED
 from synth.core.rewards.reply.given import Material

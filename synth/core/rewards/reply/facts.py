@@ -14,13 +14,12 @@ from typing import Any, cast
 from synth.core.language.values import (
     MEASURES,
     StatedValue,
-    plain_number,
     same_day,
     says_nothing,
     spelled_numbers,
     values_in,
 )
-from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
+from synth.core.language.wording import MONEY, fold, plain_number, spans, stem, texts, tokens
 from synth.core.rewards.reply.given import Material, squeeze
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, base_form
 from synth.core.types.reply import Fact

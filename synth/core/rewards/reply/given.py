@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves, named_values
-from synth.core.language.values import StatedValue, plain_number, values_in
-from synth.core.language.wording import MONEY, fold, stem, stems
+from synth.core.language.values import StatedValue, values_in
+from synth.core.language.wording import MONEY, fold, plain_number, stem, stems
 from synth.core.types.reply import GoldReply
 from synth.evidence import CallRecord, Evidence
 from synth.task import GoldEnd
@@ -190,13 +190,10 @@ class Material:
     @cached_property
     def amounts(self) -> frozenset[Decimal]:
         """Its numbers that are counts or measures: under no name of an id or day, in no text."""
-        leaves_ = (
-            _numbers_of(leaf)
-            for name, leaf in named_values(self.data)
-            if not _NO_AMOUNT.search(name)
-            and not (isinstance(leaf, str) and not leaf[:1].isdigit())
-        )
-        return frozenset[Decimal]().union(*leaves_)
+        named = named_values(self.data)
+        found = (leaf for name, leaf in named if not _NO_AMOUNT.search(name))
+        read = (leaf for leaf in found if not isinstance(leaf, str) or leaf[:1].isdigit())
+        return frozenset[Decimal]().union(*map(_numbers_of, read))
 
     def currencies(self, wanted: AbstractSet[str]) -> AbstractSet[str]:
         """The signs of the currencies that it names, or of enough to have the ``wanted`` ones."""
@@ -219,12 +216,9 @@ class Material:
 
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
         """The numbers under names with one of some stems."""
-        found = [
-            _numbers_of(leaf)
-            for name, leaf in named_values(self.data)
-            if not names.isdisjoint(stems(name.replace("_", " ").lower()))
-        ]
-        return frozenset[Decimal]().union(*found)
+        named = named_values(self.data)
+        found = (leaf for name, leaf in named if names & stems(name.replace("_", " ").lower()))
+        return frozenset[Decimal]().union(*map(_numbers_of, found))
 
     @cached_property
     def days(self) -> frozenset[str]:
@@ -235,10 +229,7 @@ class Material:
 
     def holds_number(self, number: str) -> bool:
         """Tell whether a number is there, in hundredths too, or rounded."""
-        try:
-            wanted = abs(Decimal(number))
-        except InvalidOperation:
-            return False
+        wanted = abs(Decimal(number))
         return wanted in self.numbers or wanted * 100 in self.numbers
 
     @property
@@ -254,10 +245,8 @@ class Material:
     def values(self) -> Iterator[str]:
         """Its single values, as texts: what a report may name."""
         for _, leaf in named_values(self.data):
-            if isinstance(leaf, str):
-                yield leaf
-            elif leaf is not None and not isinstance(leaf, bool):
-                yield plain_number(leaf)
+            if leaf is not None and not isinstance(leaf, bool):
+                yield leaf if isinstance(leaf, str) else plain_number(leaf)
 
 
 def _result(call: CallRecord) -> Any:

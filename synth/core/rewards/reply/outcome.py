@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from synth.core.language.wording import stem, stems, texts, tokens
 from synth.core.rewards.reply.facts import Spoken
@@ -25,6 +26,7 @@ from synth.core.types.steps import AskStep, ConfirmStep, every_step
 from synth.evidence import CallRecord, Evidence, Utterance
 
 CHECK = "outcome not said"
+FALSE_CLAIM = "false claim of an act"
 
 MOST = 400
 """The most values of results that a report is searched for."""
@@ -64,31 +66,22 @@ def untold(evidence: Evidence, gold: GoldReply) -> Iterator[ReplyFinding]:
         return
     if made_calls([evidence]) and (evidence.changes or evidence.task.end is None or not gold.said):
         yield from _untold_work(evidence, gold, spoken)
-    elif not evidence.changes and _writes(evidence):
-        yield from _undone_work(closing)
+    elif not evidence.changes and evidence.task.end and evidence.task.end.writes:
+        said = [one for words in closing for one in sentences(words.text)]
+        if not any(one.denies or one.asks for one in said):
+            yield ReplyFinding(FALSE_CLAIM, said[0].raw[:200], "no call changed anything")
     elif gold.said:
         denied = _denied(evidence, closing)
         if denied or not _names_acts_of_user(evidence, gold, closing):
             yield from denied or _untold_answer(evidence, gold, closing)
 
 
-def _writes(evidence: Evidence) -> bool:
-    return evidence.task.end is not None and bool(evidence.task.end.writes)
-
-
-def _undone_work(closing: Sequence[Utterance]) -> Iterator[ReplyFinding]:
-    """Last words that neither deny nor ask anything, where gold writes and nothing was done."""
-    said = [one for words in closing for one in sentences(words.text)]
-    if not any(one.denies or one.asks for one in said):
-        yield ReplyFinding("false claim of an act", said[0].raw[:200], "no call changed anything")
-
-
 def _denied(evidence: Evidence, spoken: Sequence[Utterance]) -> list[ReplyFinding]:
     """Findings on words that deny what the user has done when it was asked to."""
     used = [call.name for turn in evidence.turns for call in turn.calls if call.changes]
     denied = (one for said in spoken for one in sentences(said.text) if used and denies_work(one))
-    claim, why = "false claim of an act", f"the user used {', '.join(used)}"
-    return [ReplyFinding(claim, one.raw[:200], why) for one in denied][:1]
+    why = f"the user used {', '.join(used)}"
+    return [ReplyFinding(FALSE_CLAIM, one.raw[:200], why) for one in denied][:1]
 
 
 def _untold_work(
@@ -97,11 +90,13 @@ def _untold_work(
     """After the last write, the work is told of; somewhere a value of it is named."""
     done = made_calls([evidence])
     last = max(index for index, call in enumerate(evidence.calls) if call is done[-1])
-    closing = _sentences_after(evidence, spoken, last)
+    asked = {index for index, turn in enumerate(evidence.turns) if turn.calls}
+    after = [words for words in spoken if words.after > last and words.turns not in asked]
+    closing = [one for words in after for one in sentences(words.text)]
     denied = next(filter(denies_work, closing), None)
     if denied is not None:
         why = f"{done[-1].name} was called and succeeded"
-        yield ReplyFinding("false claim of an act", denied.raw[:200], why)
+        yield ReplyFinding(FALSE_CLAIM, denied.raw[:200], why)
         return
     named = _words_of(done)
     values = partial(_values_of, evidence, gold, done)
@@ -124,19 +119,10 @@ def _words_of(done: Sequence[CallRecord]) -> set[str]:
     return {base_form(form) for word in words for form in (word, stem(word))}
 
 
-def _sentences_after(
-    evidence: Evidence, spoken: Sequence[Utterance], last: int
-) -> list[AgentSentence]:
-    """The sentences that are said after a call, without what the user is asked to do."""
-    asked = {index for index, turn in enumerate(evidence.turns) if turn.calls}
-    after = [words for words in spoken if words.after > last and words.turns not in asked]
-    return [one for words in after for one in sentences(words.text)]
-
-
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
     """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
-    others = Material((), [forms, evidence.task.slots, *_seen(evidence)]).values()
+    others = Material((), [forms, evidence.task.slots, *results_of(evidence)]).values()
     every = chain(Material.of_calls(done).values(), islice(others, MOST))
     return (value for value in every if stem(value.lower()) not in _OF_ANY)
 
@@ -173,7 +159,7 @@ def _untold_answer(
     refusal that names what. A value that was read is no content where gold refuses.
     """
     refused = any(one.refuses for one in sentences(gold.said[-1]))
-    seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
+    seen = [evidence.task.slots, *(results_of(evidence) if refused else ())]
     values = list(islice(Material((), seen).values(), MOST))
     request = _stems(evidence.task.prompt)
     due = content(gold.said[-1])
@@ -207,7 +193,7 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in texts(tokens(text))}
 
 
-def _seen(evidence: Evidence) -> list[object]:
+def results_of(evidence: Evidence) -> list[Any]:
     """The results of the calls."""
     return [call.result.payload() for call in evidence.calls if call.result is not None]
 

@@ -34,7 +34,7 @@ from synth.core.rewards.reply.facts import (
 )
 from synth.core.rewards.reply.given import Material, gold_reply, made_calls
 from synth.core.rewards.reply.identifiers import unknown_identifiers
-from synth.core.rewards.reply.outcome import GENERAL, untold
+from synth.core.rewards.reply.outcome import GENERAL, results_of, untold
 from synth.core.rewards.reply.secrets import asked_secrets
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, sentences, visible
 from synth.core.types.reply import Fact, GoldReply
@@ -242,10 +242,6 @@ class Judgement:
         rows = [change.to_json() for change in self.evidence.changes]
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
 
-    @property
-    def _results(self) -> list[Any]:
-        return [call.result.payload() for call in self.evidence.calls if call.result is not None]
-
     @cached_property
     def _left(self) -> Sequence[Any]:
         """Gold's changes that this rollout did not make, and the arguments of such calls.
@@ -295,7 +291,7 @@ class Judgement:
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
-        yield from not_closed(self.spoken, [*gold.must, *listed], self._results)
+        yield from not_closed(self.spoken, [*gold.must, *listed], results_of(self.evidence))
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
@@ -356,12 +352,12 @@ class Judgement:
     @cached_property
     def _of_rows(self) -> set[Person]:
         """The people of the rows that gold changes or hands in, as results show them."""
-        people, end = self.evidence.people, self.evidence.task.end
+        evidence, people, end = self.evidence, self.evidence.people, self.evidence.task.end
         if people is None or end is None:
             return set()
         keys = [cell for change in end.changes for cell in change["key"].items()]
         ids = [one for one in self._answer.values() if str(one) not in (str(one).lower(), "None")]
-        rows = Material((), self._results).objects
+        rows = Material((), results_of(evidence)).objects
         own = (row for row in rows if any(cell in keys or cell[1] in ids for cell in row.items()))
         owners = {frozenset(people.in_data(row)) for row in own} - {frozenset()}
         return set(*owners) if len(owners) == 1 else set()

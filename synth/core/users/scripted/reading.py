@@ -179,7 +179,7 @@ class Reading:
         untold = [
             name
             for name in self._unanswered(sentence)
-            if sentence.of_fact and name not in self._talk.answered
+            if not sentence.acts and name not in self._talk.answered
         ]
         return untold + [
             name
