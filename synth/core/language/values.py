@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 from synth.core.language.wording import MONEY, MONTH, clock_time, days, fold, plain_number, words
@@ -91,6 +92,16 @@ class StatedValue:
     start: int
     end: int
     unit: str = ""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        return [part for reading in self.readings for part in reading]
+
+    @property
+    def numbers(self) -> set[Decimal]:
+        """The single numbers that it may stand for."""
+        single = (one[0] for one in self.readings if len(one) == 1)
+        return set(map(Decimal, single)) if self.kind == "number" else set()
 
 
 @lru_cache(maxsize=4096)
@@ -222,6 +233,6 @@ def _spelled(words: Sequence[str]) -> int | None:
     return whole + part
 
 
-def same_day(stated: str, day: str) -> bool:
-    """Compare a stated day, which may lack its year, with a day."""
-    return stated == day or (stated.startswith("--") and day[4:] == stated[1:])
+def same_day(one: str, other: str) -> bool:
+    """Compare two days, of which either may lack its year."""
+    return one == other or ("--" in {one[:2], other[:2]} and one[-6:] == other[-6:])

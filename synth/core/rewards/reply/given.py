@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves, named_values
-from synth.core.language.values import StatedValue, values_in
+from synth.core.language.values import StatedValue, same_day, values_in
 from synth.core.language.wording import MONEY, fold, plain_number, stem, stems
 from synth.core.types.reply import GoldReply
 from synth.evidence import CallRecord, Evidence
@@ -77,9 +77,7 @@ _paragraph = lru_cache(maxsize=1024)(_Paragraph)
 def _parts(text: str, kind: str) -> Iterator[str]:
     """The parts of the readings of a kind of values in a text."""
     if any(map(str.isdigit, text)):
-        for value in values_in(text):
-            if value.kind == kind:
-                yield from (part for reading in value.readings for part in reading)
+        yield from (part for one in values_in(text) if one.kind == kind for part in one.parts)
 
 
 def _currencies(text: str) -> frozenset[str]:
@@ -206,12 +204,11 @@ class Material:
 
     def lacks(self, value: StatedValue) -> bool:
         """Tell whether a number is not there, nor its digits; short digits would stand alone."""
-        numbers = [one[0] for one in value.readings if value.kind == "number" and len(one) == 1]
         edge = r"\b" if len(value.text) < 3 else ""
         return (
-            max(map(Decimal, numbers), default=0) > NEAR
+            max(value.numbers, default=0) > NEAR
             and re.search(f"{edge}{re.escape(value.text)}{edge}", self.text) is None
-            and not any(map(self.holds_number, numbers))
+            and not any(map(self.holds_number, value.numbers))
         )
 
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
@@ -227,8 +224,11 @@ class Material:
         own = frozenset(day for text in texts for day in _parts(text, "date"))
         return own.union(*(one.days for one in self._paragraphs))
 
-    def holds_number(self, number: str) -> bool:
-        """Tell whether a number is there, in hundredths too, or rounded."""
+    def has_day(self, value: StatedValue) -> bool:
+        return any(same_day(part, day) for part in value.parts for day in self.days)
+
+    def holds_number(self, number: Decimal | str) -> bool:
+        """Tell whether a number is there, or its hundredfold."""
         wanted = abs(Decimal(number))
         return wanted in self.numbers or wanted * 100 in self.numbers
 

@@ -58,15 +58,11 @@ def _misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
         if one.covers and consent.covers and {*one.covers}.isdisjoint(consent.covers)
     )
     wrong = strays(words.text, consent, frozenset[Named]().union(*map(values_of, others)))
-    wrong += [
-        fact
-        for part in (words, _near(words, consent, talk))
-        for fact, others in consent.rivals.items()
-        if any(map(part.affirms, others))
-        and not any(
-            part.holds(form) for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit()
-        )
-    ]
+    for part in (words, _near(words, consent, talk)):
+        for fact, rivals in consent.rivals.items():
+            forms = (form for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit())
+            if any(map(part.affirms, rivals)) and not any(map(part.holds, forms)):
+                wrong.append(fact)
     return list(dict.fromkeys(wrong))
 
 
