@@ -263,8 +263,8 @@ class Turn:
         return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
 
     def names_another(self, words: Sequence[str]) -> bool:
-        """Tell whether the turn names acts, and none of these words for one: any acts beside a
-        value, or else those of which none is a way of doing another.
+        """Tell whether the turn names acts, and none of these words for one. Beside a value any act
+        counts, without one an act of which no other is a way.
         """
         own = (ACTS | DOING) - _NO_NOUN if named_in(self.text) else _STRONG
         return (

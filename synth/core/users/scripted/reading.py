@@ -91,9 +91,13 @@ class Reading:
         generic = any(sentence.generic for sentence in self.asking)
         if topics := ordered(self._meant()) or tuple(self._knows if generic else ()):
             return topics, open_proposal and self.acts
-        open_to_user = self.choice or any(sentence.open for sentence in self.asking)
+        return topics, open_proposal or self._leaves_open()
+
+    def _leaves_open(self) -> bool:
+        """Tell whether a turn about the consent's facts leaves to the user what to do."""
         mentions = () if self.consent is None else self.consent.mentions
-        return topics, open_proposal or (open_to_user and self.words.touches(mentions))
+        opens = self.choice or any(sentence.open for sentence in self.asking)
+        return opens and self.words.touches(mentions)
 
     @property
     def beside(self) -> tuple[str, ...]:
