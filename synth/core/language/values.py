@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from synth.core.language.wording import MONEY, MONTH, clock_time, days, fold, words
+from synth.core.language.wording import MONEY, MONTH, clock_time, days, fold, plain_number, words
 
 _VALUE = re.compile(
     rf"""
@@ -43,13 +43,31 @@ _SIGNS = frozenset(MONEY.values())
 MEASURES = _SIGNS | words("% cents mg mcg g kg ml l bpm mmhg °c °f c mmol iu")
 """Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
 
-_SMALL = re.findall(
-    r"\w+",
-    "zero one two three four five six seven eight nine ten"
-    " eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
-)
-_TENS = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
-_SCALES = {"hundred": 100, "thousand": 1000}
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SCALES = {"hundred", "thousand"}
 _ONE = "|".join(sorted({*_SMALL, *_TENS}, key=len, reverse=True))
 _SPELLED = re.compile(
     rf"\b(?:{_ONE})(?:(?:\s+and)?[\s-]+(?:{_ONE}|hundred|thousand))*\b"
@@ -74,6 +92,16 @@ class StatedValue:
     start: int
     end: int
     unit: str = ""
+
+    @property
+    def parts(self) -> Sequence[str]:
+        return [part for reading in self.readings for part in reading]
+
+    @property
+    def numbers(self) -> set[Decimal]:
+        """The single numbers that it may stand for."""
+        single = (one[0] for one in self.readings if len(one) == 1)
+        return set(map(Decimal, single)) if self.kind == "number" else set()
 
 
 @lru_cache(maxsize=4096)
@@ -139,9 +167,7 @@ def _unit(folded: str, start: int, end: int) -> str:
     if before is not None:
         return MONEY.get(before["sign"], before["sign"])
     after = _UNIT.match(folded, end)
-    if after is None:
-        return ""
-    unit = after["unit"].replace(" ", "")
+    unit = "" if after is None else after["unit"].replace(" ", "")
     return MONEY.get(unit.removesuffix("s"), unit)
 
 
@@ -162,12 +188,6 @@ def _numbers(raw: str) -> Iterator[tuple[str, ...]]:
         yield (plain_number(whole + rest),)
     if set(signs) == {","}:
         yield tuple(plain_number(part) for part in plain.split(","))
-
-
-def plain_number(raw: object) -> str:
-    """A number in one form: "5.0" is 5."""
-    value = Decimal(str(raw))
-    return format(value.normalize(), "f") if value else "0"
 
 
 def says_nothing(text: str) -> bool:
@@ -197,13 +217,13 @@ def _spelled(words: Sequence[str]) -> int | None:
     for word in words:
         if word == "and":
             continue
-        if word in _SCALES:
-            if not part:
-                return None
-            if word == "hundred":
-                part, room = part * 100, 100
-            else:
-                whole, part, room = (whole + part) * _SCALES[word], 0, 1000
+        if word in _SCALES and not part:
+            return None
+        if word == "hundred":
+            part, room = part * 100, 100
+            continue
+        if word == "thousand":
+            whole, part, room = (whole + part) * 1000, 0, 1000
             continue
         tens = word in _TENS and word not in _SMALL
         value = 20 + 10 * _TENS.index(word) if word in _TENS else _SMALL.index(word)
@@ -213,6 +233,6 @@ def _spelled(words: Sequence[str]) -> int | None:
     return whole + part
 
 
-def same_day(stated: str, day: str) -> bool:
-    """Compare a stated day, which may lack its year, with a day."""
-    return stated == day or (stated.startswith("--") and day[4:] == stated[1:])
+def same_day(one: str, other: str) -> bool:
+    """Compare two days, of which either may lack its year."""
+    return one == other or ("--" in {one[:2], other[:2]} and one[-6:] == other[-6:])

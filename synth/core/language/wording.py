@@ -38,28 +38,21 @@ _TOKEN = re.compile(
 _TOKEN_OR_EMAIL = re.compile(f"{_EMAIL}|{_TOKEN.pattern}", re.VERBOSE)
 _PLAIN = str.maketrans("\u2019\u2018\u201c\u201d\u2011\u2212", "''\"\"--", "\u00ad\u200b")
 MONEY = {
-    "$": "$",
-    "usd": "$",
-    "dollar": "$",
-    "€": "€",
-    "eur": "€",
-    "euro": "€",
-    "£": "£",
-    "gbp": "£",
-    "pound": "£",
+    word: sign
+    for sign, *others in (("$", "usd", "dollar"), ("€", "eur", "euro"), ("£", "gbp", "pound"))
+    for word in (sign, *others)
 }
 """Words and signs of currencies, with their codes."""
 
 _COUNTED = "minute hour day week month year tablet capsule unit item piece"
+_SHORT = (
+    "milligram mg, milligrams mg, mgs mg, microgram mcg, micrograms mcg, µg mcg, μg mcg, ug mcg,"
+    " gram g, grams g, kilogram kg, kilograms kg, kgs kg, milliliter ml, milliliters ml,"
+    " millilitre ml, millilitres ml, percent %, pct %, dollars $, euros €, pounds £"
+)
 _UNITS = {
     **MONEY,
-    **{f"{currency}s": MONEY[currency] for currency in ("dollar", "euro", "pound")},
-    **dict.fromkeys(("milligram", "milligrams", "mgs"), "mg"),
-    **dict.fromkeys(("microgram", "micrograms", "µg", "μg", "ug"), "mcg"),
-    **dict.fromkeys(("gram", "grams"), "g"),
-    **dict.fromkeys(("kilogram", "kilograms", "kgs"), "kg"),
-    **dict.fromkeys(("milliliter", "milliliters", "millilitre", "millilitres"), "ml"),
-    **dict.fromkeys(("percent", "pct"), "%"),
+    **dict(re.findall(r"(\w+) ([^\s,]+)", _SHORT)),
     **{f"{unit}s": unit for unit in _COUNTED.split()},
 }
 
@@ -116,22 +109,19 @@ def tokens(text: str) -> Sequence[Token]:
         if kind == "stop":
             clause += 1
         elif kind == "number":
-            out.append(Token(_number(raw), kind, clause, start, end))
+            number = plain_number(raw.replace(",", ""))
+            out.append(Token(number, kind, clause, start, end))
             if currency:
                 out.append(Token(currency, "word", clause, end, end))
         elif kind == "word":
-            if (
-                raw in MONEY
-                and re.match(r"\s*\d", folded[end:])
-                and not (out and _adjacent_number(out, folded, start))
-            ):
+            after_number = bool(out) and out[-1].kind == "number"
+            beside = after_number and not folded[out[-1].end : start].strip()
+            if raw in MONEY and not beside and re.match(r"\s*\d", folded[end:]):
                 currency = MONEY[raw]
                 continue
             word = raw.removesuffix("'s")
-            after_number = bool(out) and out[-1].kind == "number"
-            out.append(
-                Token(_UNITS.get(word, word) if after_number else word, kind, clause, start, end)
-            )
+            word = _UNITS.get(word, word) if after_number else word
+            out.append(Token(word, kind, clause, start, end))
             clause += word in {"but", "and", "since", "because", "so"}
         else:
             out += [Token(text, group, clause, start, end) for text, group in _values(kind, raw)]
@@ -139,12 +129,10 @@ def tokens(text: str) -> Sequence[Token]:
     return tuple(out)
 
 
-def _adjacent_number(out: Sequence[Token], folded: str, start: int) -> bool:
-    return out[-1].kind == "number" and not folded[out[-1].end : start].strip()
-
-
-def _number(raw: str) -> str:
-    return format(Decimal(raw.replace(",", "")).normalize(), "f")
+def plain_number(raw: object) -> str:
+    """A number in one form: "5.0" is 5."""
+    value = Decimal(str(raw))
+    return format(value.normalize(), "f") if value else "0"
 
 
 def _values(kind: str, raw: str) -> list[tuple[str, str]]:

@@ -137,9 +137,9 @@ class TurnContext:
         if value.kind == "date":
             return _is_day_of(value, self._days)
         if value.kind == "time":
-            return any(part in self.known.text for part in _parts(value))
+            return any(part in self.known.text for part in value.parts)
         line = fold(text)[: value.start].rpartition("\n")[2].strip(" >-#(|")
-        wanted = {Decimal(part) * times for part in _parts(value) for times in (1, 100)}
+        wanted = {Decimal(part) * times for part in value.parts for times in (1, 100)}
         return _is_small(value) or not line or bool(wanted & self._numbers)
 
     def _unknown_names(self, text: str) -> Iterator[str]:
@@ -240,17 +240,13 @@ class TurnContext:
                 yield ReplyFinding("lost value", value.text)
 
 
-def _parts(value: StatedValue) -> list[str]:
-    return [part for reading in value.readings for part in reading]
-
-
 def _is_day_of(value: StatedValue, days: Collection[str]) -> bool:
-    return any(same_day(part, day) or same_day(day, part) for part in _parts(value) for day in days)
+    return any(same_day(part, day) for part in value.parts for day in days)
 
 
 def _is_small(value: StatedValue) -> bool:
     """True for a small number that measures nothing: it needs no source."""
-    small = all(part.isdigit() and int(part) <= FREE for part in _parts(value))
+    small = all(part.isdigit() and int(part) <= FREE for part in value.parts)
     return value.unit not in MEASURES and small
 
 
@@ -258,8 +254,8 @@ def _is_kept(value: StatedValue, held: Material) -> bool:
     if value.kind == "date":
         return _is_day_of(value, held.days)
     if value.kind == "number":
-        return _is_small(value) or any(map(held.holds_number, _parts(value)))
-    return held.holds(value.text) or any(part in held.text for part in _parts(value))
+        return _is_small(value) or any(map(held.holds_number, value.parts))
+    return held.holds(value.text) or any(part in held.text for part in value.parts)
 
 
 def _lengths(data: Any) -> Iterator[int]:

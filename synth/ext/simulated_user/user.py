@@ -32,9 +32,9 @@ from pydantic import TypeAdapter, ValidationError
 from envs.types import ToolResult
 from synth.core.foundation.hashing import derive_seed
 from synth.core.language.json_answers import json_object
+from synth.core.rewards.reply.sentences import visible
 from synth.core.types.events import Usage
 from synth.core.types.reply import Act, ActKind
-from synth.core.users.scripted.hearing import spoken
 from synth.core.users.scripted.topics import plain_name
 from synth.core.users.scripted.user import LONGEST, ScriptedConversation
 from synth.errors import ModelError, OperatorError
@@ -199,7 +199,7 @@ class _SimulatedConversation(UserConversation):
         return await self.answer(text, ())
 
     async def answer(self, text: str, acts: Sequence[Act]) -> UserTurn:
-        aloud = spoken(text).strip()
+        aloud = visible(text).strip()
         spent = _Spent(Usage(), 0.0, [])
         hears = bool(aloud) and not acts and len(aloud) <= LONGEST
         if hears and not (acts := await self._classified(aloud, spent)):
@@ -283,7 +283,7 @@ def _discarded(text: str, problems: Sequence[Problem]) -> dict[str, object]:
 
 def _read(completion: Completion) -> tuple[str, list[Problem]]:
     """Return the text of a completion, and its problems as a message."""
-    text = spoken(completion.content).strip()
+    text = visible(completion.content).strip()
     if completion.refusal is not None or completion.finish_reason == "content_filter":
         problem = Problem("refusal", "It is only a message of the person in this chat.")
         return completion.refusal or text, [problem]

@@ -16,10 +16,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, cast
 
-from synth.core.language.values import MEASURES, StatedValue, same_day, values_in
+from synth.core.language.values import MEASURES, StatedValue, values_in
 from synth.core.language.wording import MONEY, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.given import Material
+from synth.core.rewards.reply.outcome import FALSE_CLAIM as CHECK
 from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
     IRREGULAR,
@@ -31,8 +32,6 @@ from synth.core.rewards.reply.sentences import (
     sentences,
 )
 from synth.evidence import CallRecord
-
-CHECK = "false claim of an act"
 
 _GROUPS = (
     (
@@ -223,7 +222,7 @@ class ActClaims:
         known, left = list[Decimal](), list[tuple[AgentSentence, StatedValue, set[Decimal]]]()
         for sentence in said:
             for value in values_in(sentence.text):
-                read = {Decimal(one[0]) for one in value.readings if value.unit in MONEY.values()}
+                read = value.numbers if value.unit in MONEY.values() else set[Decimal]()
                 right = [item for item in read if self._is_known(item, known)]
                 known += right
                 left += [(sentence, value, read)] if read and not right and sentence.plain else []
@@ -233,20 +232,16 @@ class ActClaims:
                 yield ReplyFinding(CHECK, sentence.raw[:200], why)
 
     def _is_known(self, number: Decimal, others: Sequence[Decimal] = ()) -> bool:
-        if self._is_given(number) or len(self._stated) > MOST:
+        if self.given.holds_number(number) or len(self._stated) > MOST:
             return True
         distinct = frozenset(others)
         return number in {sum(others), sum(distinct)} or _follows(number, self._stated | distinct)
 
-    def _is_given(self, number: Decimal) -> bool:
-        return self.given.holds_number(str(number))
-
     @cached_property
     def _stated(self) -> frozenset[Decimal]:
         """The amounts in all that was given."""
-        money = [one for one in self.given.stated if one.unit in MONEY.values()]
-        said = {Decimal(one[0]) for value in money for one in value.readings}
-        return self._seen.numbers_of(_OF_MONEY) | said
+        money = (one.numbers for one in self.given.stated if one.unit in MONEY.values())
+        return self._seen.numbers_of(_OF_MONEY).union(*money)
 
     def _not_done(
         self, sentence: AgentSentence, claims: Sequence[_Claim]
@@ -452,9 +447,9 @@ class ActClaims:
     def _unmoved(self, said: AgentSentence, moved: frozenset[Decimal]) -> Iterator[ReplyFinding]:
         """Amounts and measured values that nothing gave, or amounts other than those ``moved``."""
         for value in (one for one in Spoken(said.text).values if one.kind == "number"):
-            readings = {Decimal(one[0]) for one in value.readings if len(one) == 1}
+            readings = value.numbers
             money = value.unit in MONEY.values()
-            known = filter(self._is_known if money else self._is_given, readings)
+            known = filter(self._is_known if money else self.given.holds_number, readings)
             right = any(not (money and moved) or one % 1 or _follows(one, moved) for one in known)
             measured = value.unit in MEASURES or said.text[: value.start].endswith(" to ")
             if readings and measured and not right:
@@ -464,23 +459,13 @@ class ActClaims:
     def _names_amount(self, sentence: AgentSentence) -> bool:
         """True if a sentence names an amount that a call has moved: "sent the full 79 euros"."""
         moved = self.made.numbers_of(_OF_MONEY)
-        return any(
-            {Decimal(one[0]), Decimal(one[0]) * 100} & moved
-            for value in values_in(sentence.text)
-            if value.kind == "number" and value.unit in MONEY.values()
-            for one in value.readings
-            if len(one) == 1
-        )
+        money = (one for one in values_in(sentence.text) if one.unit in MONEY.values())
+        return any({one, one * 100} & moved for value in money for one in value.numbers)
 
     def _other_day(self, sentence: AgentSentence) -> Iterator[ReplyFinding]:
         """Days that no call, result or text of the rollout has."""
         for value in values_in(sentence.text):
-            if value.kind == "date" and not any(
-                same_day(day, other) or same_day(other, day)
-                for reading in value.readings
-                for day in reading
-                for other in self.given.days
-            ):
+            if value.kind == "date" and not self.given.has_day(value):
                 yield ReplyFinding(CHECK, sentence.raw[:200], f"no call has the day {value.text}")
 
 

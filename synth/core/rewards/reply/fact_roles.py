@@ -17,8 +17,8 @@ from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, cast
 
-from synth.core.language.values import StatedValue, plain_number, values_in
-from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
+from synth.core.language.values import StatedValue, values_in
+from synth.core.language.wording import MONEY, fold, plain_number, spans, stem, texts, tokens
 from synth.core.language.wording import words as listed
 from synth.core.rewards.reply.facts import MISPLACED
 from synth.core.rewards.reply.given import Material
@@ -74,12 +74,8 @@ def _crossed(
     own, others = right[one] - right[other], right[other] - right[one]
     if right[one] != right[other] and (roles[one], roles[other]) == (right[other], right[one]):
         return True
-    return (
-        bool(roles[one] & others)
-        and bool(roles[other] & own)
-        and not roles[one] & own
-        and not roles[other] & others
-    )
+    crossed = roles[one] & others and roles[other] & own
+    return bool(crossed) and not (roles[one] & own or roles[other] & others)
 
 
 def _roles(text: str, facts: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
@@ -93,20 +89,17 @@ def _roles(text: str, facts: Mapping[str, Sequence[str]]) -> dict[str, set[str]]
         for index in range(1, len(found))
         if _BREAK.search(folded[found[index - 1].end : found[index].start])
     }
-    places = {fact: spans(needle, words) for fact, needle in facts.items()}
-    taken = {
-        index for spans_ in places.values() for first, end in spans_ for index in range(first, end)
-    }
+    places = [(fact, *at) for fact, needle in facts.items() for at in spans(needle, words)]
+    taken = {index for _, first, end in places for index in range(first, end)}
     roles: dict[str, set[str]] = {}
-    for fact, spans_ in places.items():
-        for first, end in spans_:
-            start = max((index for index in breaks if index <= first), default=0)
-            stop = min((index for index in breaks if index >= end), default=len(words))
-            before = _beside(words, range(first - 1, start - 1, -1), taken, BEFORE)
-            behind = _beside(words, range(end, stop), taken, BEHIND)
-            beyond = range(end, len(words))  # "Ada, born ...": the clause ends with the fact
-            words_of_role = before or behind or _beside(words, beyond, taken, BEHIND)
-            roles.setdefault(fact, set()).update(words_of_role)
+    for fact, first, end in places:
+        start = max((index for index in breaks if index <= first), default=0)
+        stop = min((index for index in breaks if index >= end), default=len(words))
+        before = _beside(words, range(first - 1, start - 1, -1), taken, BEFORE)
+        behind = _beside(words, range(end, stop), taken, BEHIND)
+        beyond = range(end, len(words))  # "Ada, born ...": the clause ends with the fact
+        words_of_role = before or behind or _beside(words, beyond, taken, BEHIND)
+        roles.setdefault(fact, set()).update(words_of_role)
     return roles
 
 
@@ -286,8 +279,7 @@ def _said(text: str) -> frozenset[str]:
 
 def _parts(value: StatedValue) -> set[str]:
     """A stated value as objects hold it: a day without its year, a number as an amount."""
-    read = {part for reading in value.readings for part in reading}
-    return {part[-6:] if value.kind == "date" else f"${part}" for part in read}
+    return {part[-6:] if value.kind == "date" else f"${part}" for part in value.parts}
 
 
 def _pairs(run: Sequence[tuple[int, int, str, str]], text: str) -> Iterator[tuple[str, str]]:

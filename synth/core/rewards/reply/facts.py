@@ -14,13 +14,12 @@ from typing import Any, cast
 from synth.core.language.values import (
     MEASURES,
     StatedValue,
-    plain_number,
     same_day,
     says_nothing,
     spelled_numbers,
     values_in,
 )
-from synth.core.language.wording import MONEY, fold, spans, stem, texts, tokens
+from synth.core.language.wording import MONEY, fold, plain_number, spans, stem, texts, tokens
 from synth.core.rewards.reply.given import Material, squeeze
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, base_form
 from synth.core.types.reply import Fact
@@ -57,13 +56,7 @@ class Spoken:
     def numbers(self) -> set[str]:
         said = {"0"} if says_nothing(self.text) else set[str]()
         said |= {"1"} if re.search(r"\bsingle\b", fold(self.text)) else set[str]()
-        return said | {
-            part
-            for value in self.values
-            if value.kind == "number"
-            for reading in value.readings
-            for part in reading
-        }
+        return said.union(*(value.parts for value in self.values if value.kind == "number"))
 
     @cached_property
     def words(self) -> list[str]:
@@ -110,13 +103,8 @@ class Spoken:
 
     def _text(self, value: str) -> bool:
         if day := _DAY.match(value):
-            return any(
-                same_day(part, day[1])
-                for item in self.values
-                if item.kind == "date"
-                for reading in item.readings
-                for part in reading
-            )
+            days = (item.parts for item in self.values if item.kind == "date")
+            return any(same_day(part, day[1]) for parts in days for part in parts)
         if _NUMBER.fullmatch(value) and not value.startswith("0"):
             return self._number(Decimal(re.sub(r"[,$€£]", "", value)))
         plain = value.replace("_", " ")
@@ -165,20 +153,14 @@ def wrong_units(
     """Numbers of gold's words in another unit that nothing gave, and ``facts`` in hundredths."""
     right = Spoken("\n".join(gold)).values
     for value in spoken.values:
-        group = _group(value.unit)
-        if value.kind != "number" or group is None:
-            continue
-        same = [
-            one
-            for one in right
-            if one.kind == "number" and _equal(one, value) and _group(one.unit) == group
-        ]
+        group = value.kind == "number" and _group(value.unit)
+        numbers = (one for one in right if group and one.kind == "number" and _equal(one, value))
+        same = [one for one in numbers if _group(one.unit) == group]
         if not same or any(one.unit == value.unit for one in same):
             continue
         if not any(value.unit == one.unit and _equal(one, value) for one in given.stated):
-            yield ReplyFinding(
-                MISPLACED, _around(spoken.text, value), f"{same[0].text} is in {same[0].unit}"
-            )
+            why = f"{same[0].text} is in {same[0].unit}"
+            yield ReplyFinding(MISPLACED, _around(spoken.text, value), why)
     yield from _hundredfold(spoken, facts)
 
 
@@ -199,13 +181,10 @@ def _hundredfold(spoken: Spoken, facts: Sequence[Fact]) -> Iterator[ReplyFinding
     for fact in facts:
         forms = {Decimal(str(form)) for form in fact.forms if _NUMBER.fullmatch(str(form))}
         for value in spoken.values:
-            told = {Decimal(one[0]) for one in value.readings if value.kind == "number"}
-            if value.unit in MONEY.values() and any(
-                one and {one, one / 100} <= forms for one in told
-            ):
-                yield ReplyFinding(
-                    MISPLACED, _around(spoken.text, value), f"{fact.name}: hundredths"
-                )
+            told = (one for one in value.numbers if one and {one, one / 100} <= forms)
+            if value.unit in MONEY.values() and any(told):
+                around = _around(spoken.text, value)
+                yield ReplyFinding(MISPLACED, around, f"{fact.name}: hundredths")
 
 
 def _group(unit: str) -> str | None:
@@ -245,11 +224,9 @@ def _sum(values: Sequence[StatedValue]) -> Iterator[StatedValue]:
 
 
 def _is_given(value: StatedValue, given: Material) -> bool:
-    parts = [part for reading in value.readings for part in reading]
+    parts = value.parts
     if value.kind == "date":
-        return any(
-            same_day(part, day) or same_day(day, part) for part in parts for day in given.days
-        )
+        return given.has_day(value)
     if value.unit in MONEY.values():
         return any(Decimal(part) * cents in given.amounts for part in parts for cents in (1, 100))
     named = given.numbers_of(frozenset({stem(value.unit)}))
@@ -266,7 +243,7 @@ def _form(value: StatedValue) -> str | None:
 
 def _equal(one: StatedValue, other: StatedValue) -> bool:
     return any(
-        left == right or (one.kind == "date" and (same_day(left, right) or same_day(right, left)))
+        left == right or (one.kind == "date" and same_day(left, right))
         for mine in one.readings
         for theirs in other.readings
         for left, right in zip(mine, theirs, strict=False)
@@ -287,9 +264,8 @@ def exchanged(texts_: Sequence[str], facts: Sequence[Fact]) -> Iterator[ReplyFin
             continue
         for clause in clauses:
             if _swapped(Spoken(clause), one, other, times):
-                yield ReplyFinding(
-                    MISPLACED, clause.strip()[:200], f"that is {other.name}, not {one.name}"
-                )
+                why = f"that is {other.name}, not {one.name}"
+                yield ReplyFinding(MISPLACED, clause.strip()[:200], why)
 
 
 _CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+|,\s+|\band\b|\bbut\b|\s\|\s|;")
@@ -353,11 +329,8 @@ def _others(right: set[str], results: Sequence[Any]) -> list[str]:
     like = [column - right for column in columns(results) if right & column]
     longer = [item.lower() for item in right]
     every = sorted(set[str]().union(*like))
-    return [
-        value
-        for value in every
-        if len(value) > 2 and not any(value.lower() in item for item in longer)
-    ]
+    new = (value for value in every if not any(value.lower() in item for item in longer))
+    return [value for value in new if len(value) > 2]
 
 
 _BULLET = re.compile(r"\s*(?:[-*\u2022|]|\d+[.)]\s)")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from synth.core.foundation.json_leaves import leaves, named_values
-from synth.core.language.values import StatedValue, plain_number, values_in
-from synth.core.language.wording import MONEY, fold, stem, stems
+from synth.core.language.values import StatedValue, same_day, values_in
+from synth.core.language.wording import MONEY, fold, plain_number, stem, stems
 from synth.core.types.reply import GoldReply
 from synth.evidence import CallRecord, Evidence
 from synth.task import GoldEnd
@@ -77,9 +77,7 @@ _paragraph = lru_cache(maxsize=1024)(_Paragraph)
 def _parts(text: str, kind: str) -> Iterator[str]:
     """The parts of the readings of a kind of values in a text."""
     if any(map(str.isdigit, text)):
-        for value in values_in(text):
-            if value.kind == kind:
-                yield from (part for reading in value.readings for part in reading)
+        yield from (part for one in values_in(text) if one.kind == kind for part in one.parts)
 
 
 def _currencies(text: str) -> frozenset[str]:
@@ -190,13 +188,10 @@ class Material:
     @cached_property
     def amounts(self) -> frozenset[Decimal]:
         """Its numbers that are counts or measures: under no name of an id or day, in no text."""
-        leaves_ = (
-            _numbers_of(leaf)
-            for name, leaf in named_values(self.data)
-            if not _NO_AMOUNT.search(name)
-            and not (isinstance(leaf, str) and not leaf[:1].isdigit())
-        )
-        return frozenset[Decimal]().union(*leaves_)
+        named = named_values(self.data)
+        found = (leaf for name, leaf in named if not _NO_AMOUNT.search(name))
+        read = (leaf for leaf in found if not isinstance(leaf, str) or leaf[:1].isdigit())
+        return frozenset[Decimal]().union(*map(_numbers_of, read))
 
     def currencies(self, wanted: AbstractSet[str]) -> AbstractSet[str]:
         """The signs of the currencies that it names, or of enough to have the ``wanted`` ones."""
@@ -209,22 +204,18 @@ class Material:
 
     def lacks(self, value: StatedValue) -> bool:
         """Tell whether a number is not there, nor its digits; short digits would stand alone."""
-        numbers = [one[0] for one in value.readings if value.kind == "number" and len(one) == 1]
         edge = r"\b" if len(value.text) < 3 else ""
         return (
-            max(map(Decimal, numbers), default=0) > NEAR
+            max(value.numbers, default=0) > NEAR
             and re.search(f"{edge}{re.escape(value.text)}{edge}", self.text) is None
-            and not any(map(self.holds_number, numbers))
+            and not any(map(self.holds_number, value.numbers))
         )
 
     def numbers_of(self, names: frozenset[str]) -> frozenset[Decimal]:
         """The numbers under names with one of some stems."""
-        found = [
-            _numbers_of(leaf)
-            for name, leaf in named_values(self.data)
-            if not names.isdisjoint(stems(name.replace("_", " ").lower()))
-        ]
-        return frozenset[Decimal]().union(*found)
+        named = named_values(self.data)
+        found = (leaf for name, leaf in named if names & stems(name.replace("_", " ").lower()))
+        return frozenset[Decimal]().union(*map(_numbers_of, found))
 
     @cached_property
     def days(self) -> frozenset[str]:
@@ -233,12 +224,12 @@ class Material:
         own = frozenset(day for text in texts for day in _parts(text, "date"))
         return own.union(*(one.days for one in self._paragraphs))
 
-    def holds_number(self, number: str) -> bool:
-        """Tell whether a number is there, in hundredths too, or rounded."""
-        try:
-            wanted = abs(Decimal(number))
-        except InvalidOperation:
-            return False
+    def has_day(self, value: StatedValue) -> bool:
+        return any(same_day(part, day) for part in value.parts for day in self.days)
+
+    def holds_number(self, number: Decimal | str) -> bool:
+        """Tell whether a number is there, or its hundredfold."""
+        wanted = abs(Decimal(number))
         return wanted in self.numbers or wanted * 100 in self.numbers
 
     @property
@@ -254,10 +245,8 @@ class Material:
     def values(self) -> Iterator[str]:
         """Its single values, as texts: what a report may name."""
         for _, leaf in named_values(self.data):
-            if isinstance(leaf, str):
-                yield leaf
-            elif leaf is not None and not isinstance(leaf, bool):
-                yield plain_number(leaf)
+            if leaf is not None and not isinstance(leaf, bool):
+                yield leaf if isinstance(leaf, str) else plain_number(leaf)
 
 
 def _result(call: CallRecord) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from synth.core.language.wording import stem, stems, texts, tokens
 from synth.core.rewards.reply.facts import Spoken
@@ -25,6 +26,7 @@ from synth.core.types.steps import AskStep, ConfirmStep, every_step
 from synth.evidence import CallRecord, Evidence, Utterance
 
 CHECK = "outcome not said"
+FALSE_CLAIM = "false claim of an act"
 
 MOST = 400
 """The most values of results that a report is searched for."""
@@ -80,15 +82,15 @@ def _undone_work(closing: Sequence[Utterance]) -> Iterator[ReplyFinding]:
     """Last words that neither deny nor ask anything, where gold writes and nothing was done."""
     said = [one for words in closing for one in sentences(words.text)]
     if not any(one.denies or one.asks for one in said):
-        yield ReplyFinding("false claim of an act", said[0].raw[:200], "no call changed anything")
+        yield ReplyFinding(FALSE_CLAIM, said[0].raw[:200], "no call changed anything")
 
 
 def _denied(evidence: Evidence, spoken: Sequence[Utterance]) -> list[ReplyFinding]:
     """Findings on words that deny what the user has done when it was asked to."""
     used = [call.name for turn in evidence.turns for call in turn.calls if call.changes]
     denied = (one for said in spoken for one in sentences(said.text) if used and denies_work(one))
-    claim, why = "false claim of an act", f"the user used {', '.join(used)}"
-    return [ReplyFinding(claim, one.raw[:200], why) for one in denied][:1]
+    why = f"the user used {', '.join(used)}"
+    return [ReplyFinding(FALSE_CLAIM, one.raw[:200], why) for one in denied][:1]
 
 
 def _untold_work(
@@ -101,7 +103,7 @@ def _untold_work(
     denied = next(filter(denies_work, closing), None)
     if denied is not None:
         why = f"{done[-1].name} was called and succeeded"
-        yield ReplyFinding("false claim of an act", denied.raw[:200], why)
+        yield ReplyFinding(FALSE_CLAIM, denied.raw[:200], why)
         return
     named = _words_of(done)
     values = partial(_values_of, evidence, gold, done)
@@ -136,7 +138,7 @@ def _sentences_after(
 def _values_of(evidence: Evidence, gold: GoldReply, done: Sequence[CallRecord]) -> Iterator[str]:
     """What a report of some calls may name; "done" says it of any work, and "day" any courtesy."""
     forms = [fact.forms for fact in (*gold.must, *gold.facts)]
-    others = Material((), [forms, evidence.task.slots, *_seen(evidence)]).values()
+    others = Material((), [forms, evidence.task.slots, *results_of(evidence)]).values()
     every = chain(Material.of_calls(done).values(), islice(others, MOST))
     return (value for value in every if stem(value.lower()) not in _OF_ANY)
 
@@ -173,7 +175,7 @@ def _untold_answer(
     refusal that names what. A value that was read is no content where gold refuses.
     """
     refused = any(one.refuses for one in sentences(gold.said[-1]))
-    seen = [evidence.task.slots, *(_seen(evidence) if refused else ())]
+    seen = [evidence.task.slots, *(results_of(evidence) if refused else ())]
     values = list(islice(Material((), seen).values(), MOST))
     request = _stems(evidence.task.prompt)
     due = content(gold.said[-1])
@@ -207,7 +209,7 @@ def _stems(text: str) -> set[str]:
     return {stem(word) for word in texts(tokens(text))}
 
 
-def _seen(evidence: Evidence) -> list[object]:
+def results_of(evidence: Evidence) -> list[Any]:
     """The results of the calls."""
     return [call.result.payload() for call in evidence.calls if call.result is not None]
 

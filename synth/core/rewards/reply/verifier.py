@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, cast
@@ -34,7 +35,7 @@ from synth.core.rewards.reply.facts import (
 )
 from synth.core.rewards.reply.given import Material, gold_reply, made_calls
 from synth.core.rewards.reply.identifiers import unknown_identifiers
-from synth.core.rewards.reply.outcome import GENERAL, untold
+from synth.core.rewards.reply.outcome import GENERAL, results_of, untold
 from synth.core.rewards.reply.secrets import asked_secrets
 from synth.core.rewards.reply.sentences import AgentSentence, ReplyFinding, sentences, visible
 from synth.core.types.reply import Fact, GoldReply
@@ -231,20 +232,15 @@ class Judgement:
         asked = [one.raw for text in self.gold.said for one in sentences(text) if one.asks]
         return Material([self.evidence.task.system, *asked])
 
-    @property
+    @cached_property
     def _answer(self) -> Mapping[str, Any]:
-        end = self.evidence.task.end
-        return {} if end is None else end.answer or {}
+        return (self.evidence.task.end and self.evidence.task.end.answer) or {}
 
     @cached_property
     def _golds_end(self) -> bool:
         end = self.evidence.task.end
         rows = [change.to_json() for change in self.evidence.changes]
         return end is not None and sorted(map(str, rows)) == sorted(map(str, end.changes))
-
-    @property
-    def _results(self) -> list[Any]:
-        return [call.result.payload() for call in self.evidence.calls if call.result is not None]
 
     @cached_property
     def _left(self) -> Sequence[Any]:
@@ -295,20 +291,18 @@ class Judgement:
         yield from wrong_units(self.spoken, [*gold.said, *beside], self.given, gold.must)
         yield from exchanged(self.standing, [*gold.must, *gold.facts])
         listed = [Fact(name, (value,)) for name, value in self._answer.items()]
-        yield from not_closed(self.spoken, [*gold.must, *listed], self._results)
+        yield from not_closed(self.spoken, [*gold.must, *listed], results_of(self.evidence))
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
-        for one, other in exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))):
-            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+        yield from _crossed(exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))))
 
     def _contradictions(self) -> Iterator[ReplyFinding]:
         """Values of other objects, after the last write or else after the last call."""
         said = [text for text in self.reports if text not in self.golds]
         seen = SeenObjects([call for one in self.requests for call in one.calls], self.given)
         yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
-        for one, other in (pair for text in said for pair in seen.exchanged(text)):
-            yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
+        yield from _crossed(pair for text in said for pair in seen.exchanged(text))
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""
@@ -356,23 +350,28 @@ class Judgement:
     @cached_property
     def _of_rows(self) -> set[Person]:
         """The people of the rows that gold changes or hands in, as results show them."""
-        people, end = self.evidence.people, self.evidence.task.end
+        evidence, people, end = self.evidence, self.evidence.people, self.evidence.task.end
         if people is None or end is None:
             return set()
         keys = [cell for change in end.changes for cell in change["key"].items()]
         ids = [one for one in self._answer.values() if str(one) not in (str(one).lower(), "None")]
-        rows = Material((), self._results).objects
+        rows = Material((), results_of(evidence)).objects
         own = (row for row in rows if any(cell in keys or cell[1] in ids for cell in row.items()))
         owners = {frozenset(people.in_data(row)) for row in own} - {frozenset()}
         return set(*owners) if len(owners) == 1 else set()
 
     def _phrases(self) -> Iterator[ReplyFinding]:
-        for phrase in self.options.must:
-            if not self.spoken.holds(phrase):
-                yield ReplyFinding(MISSING, "", repr(phrase))
-        for phrase in self.options.never:
-            if self.spoken.holds(phrase):
-                yield ReplyFinding(PHRASE, phrase, "must not be said")
+        held = self.spoken.holds
+        yield from (
+            ReplyFinding(MISSING, "", repr(one)) for one in self.options.must if not held(one)
+        )
+        never = filter(held, self.options.never)
+        yield from (ReplyFinding(PHRASE, one, "must not be said") for one in never)
+
+
+def _crossed(pairs: Iterable[tuple[str, str]]) -> Iterator[ReplyFinding]:
+    for one, other in pairs:
+        yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 
 
 def _is_of_two_names(words: str, text: str) -> bool:
@@ -403,13 +402,12 @@ def own_words(text: str, quoted: Sequence[str]) -> str:
 @lru_cache(maxsize=64)
 def _enums(tools_json: str) -> tuple[re.Pattern[str], Mapping[str, set[str]]]:
     """A pattern of the texts that arguments of tools may have, and the arguments' names by text."""
-    tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
-    names: dict[str, set[str]] = {}
-    for tool in tools:
+    names = defaultdict[str, set[str]](set)
+    for tool in (one["function"] for one in json.loads(tools_json or "[]")):
         for name, spec in tool["parameters"].get("properties", {}).items():
             for value in spec.get("enum", ()) if tool["name"] != "submit" else ():
                 if len(str(value)) > 3:
-                    names.setdefault(fold(str(value)).replace("_", " "), set()).add(name)
+                    names[fold(str(value)).replace("_", " ")].add(name)
     return re.compile(rf"{_PLACE}({'|'.join(map(re.escape, names))})(?![\w-])"), names
 
 
@@ -421,11 +419,8 @@ def _described(
     writing tools.
     """
     tools = [tool["function"] for tool in json.loads(tools_json or "[]")]
-    verbs = {
-        tool["name"]: words[0].lower()
-        for tool in tools
-        if (words := (tool.get("description") or "").split())
-    }
+    said = {tool["name"]: (tool.get("description") or "").lower().split() for tool in tools}
+    verbs = {name: words[0] for name, words in said.items() if words}
     taken = [tool["parameters"].get("properties", {}) for tool in tools if tool["name"] in writers]
     values = (value for specs in taken for spec in specs.values() for value in spec.get("enum", ()))
     return verbs, frozenset(fold(one).replace("_", " ") for one in values if isinstance(one, str))
@@ -440,9 +435,8 @@ def _quotable(text: str) -> Sequence[str]:
 
 def _keys(evidence: Evidence) -> dict[tuple[str, str], list[Any]]:
     """The values of the rows that a rollout inserted, by table and column."""
-    out: dict[tuple[str, str], list[Any]] = {}
-    for change in evidence.changes:
-        if change.op == "insert":
-            for column, value in {**change.key, **(change.after or {})}.items():
-                out.setdefault((change.table, column), []).append(value)
+    out = defaultdict[tuple[str, str], list[Any]](list)
+    for change in (one for one in evidence.changes if one.op == "insert"):
+        for column, value in {**change.key, **(change.after or {})}.items():
+            out[change.table, column].append(value)
     return out

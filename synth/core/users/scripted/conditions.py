@@ -58,15 +58,11 @@ def _misplaced(words: Turn, consent: Consent, talk: Talk) -> list[str]:
         if one.covers and consent.covers and {*one.covers}.isdisjoint(consent.covers)
     )
     wrong = strays(words.text, consent, frozenset[Named]().union(*map(values_of, others)))
-    wrong += [
-        fact
-        for part in (words, _near(words, consent, talk))
-        for fact, others in consent.rivals.items()
-        if any(map(part.affirms, others))
-        and not any(
-            part.holds(form) for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit()
-        )
-    ]
+    for part in (words, _near(words, consent, talk)):
+        for fact, rivals in consent.rivals.items():
+            forms = (form for form in (fact, *consent.forms.get(fact, ())) if not form.isdigit())
+            if any(map(part.affirms, rivals)) and not any(map(part.holds, forms)):
+                wrong.append(fact)
     return list(dict.fromkeys(wrong))
 
 
@@ -106,12 +102,18 @@ def _proposed_lines(found: Sequence[Sentence], acts: Sequence[str]) -> str:
     return "\n".join(out)
 
 
-def wrong_part(words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk) -> bool:
+def wrong_part(
+    words: Turn, consent: Consent, met: Sequence[Consent], talk: Talk, asked: Turn
+) -> bool:
     """Tell whether a proposal that meets some conditions is about this open one too, with another
-    value in the place of a fact: a yes is understood as one to all of it.
+    value in the place of a fact: a yes is understood as one to all of it, unless what is ``asked``
+    names the acts and values of the met ones alone.
     """
     done = [*met, *talk.settled]
-    if consent in done:
+    if consent in done or (
+        not asked.names_act(consent.act)
+        and all(asked.names_act(one.act) and values_of(one) <= named_in(asked.text) for one in met)
+    ):
         return False
     own = (values_of(consent) & named_in(words.text)).difference(*map(values_of, done))
     same = any(not {*consent.covers}.isdisjoint(one.covers) for one in met)

@@ -30,7 +30,7 @@ _MARK = re.compile(r"\?(?![\w/=&])")
 _LED = re.compile(rf"(?:^|[,;:\u2013\u2014] |\s- )(?:\w+ )?{_WH}|{_WH}\s*\?$")
 _OPEN = re.compile(r"\bhow\b.{0,30}\b(?:proceed|handle|like to|sound)|\bwhat\b.{0,20}\bto do\b")
 _REQUEST = re.compile(
-    rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|{_PLEASE}.{{0,60}}?\b{_TELL}"
+    rf"^(?:\w+ )?{_TELL}(?! (?:a|no)\b)|(?:{_PLEASE}|\bif you c).{{0,60}}?\b{_TELL}"
     rf"|\blet me know (?!if\b|when\b|and\b|so\b)|\bmay i (?:\w+ )?(?:have|ask|know)\b"
     r"|\bdo you (?:\w+ )?(?:know|have)\b|\bi(?:'ll|'d| will)? (?:\w+ )?(?:need|require)(?! to (?!know|ask))\b"
     r"|\b(?:i|we)\b.{0,20}\bask (?:you|for)\b"
@@ -96,9 +96,6 @@ _POLITE = re.compile(
     r"|^(?:sure|ok|okay|great|of course|certainly|understood)\W*$|\b(?:how|what) can i\b"
 )
 _OFFER = re.compile(r"\b(?:how|what) (?:can|may) i\b|\b(?:glad|happy|here) to\b")
-_THOUGHT = re.compile(
-    r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)|\A(?:(?!<think).)*</think>", re.DOTALL
-)
 _ITEM = re.compile("\\s*(?:[-\u2022+\u2013]|\\(?(?:\\d{1,2}|[a-z])[.)])\\s+")
 _END = re.compile(r"(?<=[.?!])[\"')\]]*\s+")
 _TITLE = re.compile(r"\b(dr|mr|mrs|ms|e\.g|i\.e|incl)\.")
@@ -182,11 +179,6 @@ class Sentence:
         return self.marked or self.requests or self.for_confirmation or self.for_agreement
 
     @cached_property
-    def of_fact(self) -> bool:
-        """It asks whether something is so or would suit, not whether to do it."""
-        return not self.acts
-
-    @cached_property
     def generic(self) -> bool:
         """It asks for whatever the user can add, and names nothing."""
         return bool(_GENERIC.search(self.text))
@@ -211,11 +203,6 @@ class Sentence:
         """It asks for one of several, and for no leave, so that no yes could be an answer."""
         chosen = self.asks and not (self.open or self.acts) and _CHOICE.search(self.text)
         return bool(chosen or _ONE_OF.search(self.text))
-
-
-def spoken(text: str) -> str:
-    """Return a text without a model's reasoning between its tags."""
-    return _THOUGHT.sub("", text)
 
 
 def sentences(text: str) -> list[Sentence]:

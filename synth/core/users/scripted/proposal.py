@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from synth.core.language.wording import MONEY, Token, fold, spans, stem, stems, texts, tokens
+from synth.core.language.wording import MONEY, Token, fold, spans, stem, stems, texts, tokens, words
 from synth.core.rewards.reply.sentences import base_form
 from synth.user import Consent
 
@@ -38,40 +38,26 @@ PROPOSES = re.compile(
 """Phrases by which an agent proposes to do what was asked."""
 
 
-def says_act(text: str, besides: Collection[str] = ()) -> bool:
-    """Tell whether a text says that something is done, or proposes it. ``besides`` are stems of
-    further words for acts.
-    """
-    said = {stem(word) for word in texts(tokens(text))}
-    return not said.isdisjoint(ACTS | DOING | {*besides}) or bool(PROPOSES.search(fold(text)))
-
-
 Named = tuple[str, str]
 """A form of values (a unit, a date, an id's prefix and length) and the value."""
 
-_WORDS = re.compile(r"[\w']+")
-_DENIALS = frozenset(
-    _WORDS.findall(
-        "not never cannot without refuse decline unable instead rather can't won't don't"
-        " couldn't isn't wouldn't"
-    )
+_DENIALS = words(
+    "not never cannot without refuse decline unable instead rather can't won't don't"
+    " couldn't isn't wouldn't"
 )
-_PUT_OFF = frozenset({"until", "unless", "before"})
-_SMALL = frozenset(
-    _WORDS.findall("the a an on of is was are at for to in by my your it be as and or")
-)
-_AUXILIARY = frozenset(
-    _WORDS.findall(
-        "would do does should shall is are did if not can could cancel leave have want"
-        " may just something anything keep"
-    )
+_PUT_OFF = words("until unless before")
+_SMALL = words("the a an on of is was are at for to in by my your it be as and or")
+_AUXILIARY = words(
+    "would do does should shall is are did if not can could cancel leave have want"
+    " may just something anything keep"
 )
 """Words after an "or" that offers another act, and no other value."""
-_LOOSE = frozenset({"date", "time", "day", "week", "month", "year", *MONEY.values()})
+_SIGNS = frozenset(MONEY.values())
+_LOOSE = _SIGNS | words("date time day week month year")
 """Forms of values of which a proposal may name others than the user did."""
 _STRONG = stems("cancel exchange return transfer book stop discontinue delete")
 """Acts of which none is a way of doing another, and which the nouns of a world seldom are."""
-_NO_NOUN = frozenset({"reserv", "place", "order"})
+_NO_NOUN = words("reserv place order")
 _NOUNS = re.compile(
     r"\bno [a-z]+|\breturn (?:flight|trip|date|leg)s?|(?:this|that|the|your|my|current) booking"
     r"|stop-?overs?|\breturn(?= ?[:(])|(?:non|one|a)[ -]?stop"
@@ -93,7 +79,6 @@ _NOTHING_NOW = re.compile(
     r"|\b(?:change|do|make|cancel|touch)s? nothing\b|\bonly read\b"
 )
 """Sentences by which a turn says that it proposes nothing."""
-NO_FORMS: Mapping[str, Sequence[str]] = {}
 
 _INTENDS = re.compile(
     r"\b(?:(?:shall|should|may|can|could) (?:i|we)|(?:i|we)(?: will|'ll|'d| would like to| am going to)"
@@ -112,8 +97,7 @@ def named_in(text: str) -> frozenset[Named]:
     """Return the values of a text that name single things: ids, last digits of cards, sums."""
     ids = {_id(found.group()) for found in _ID.finditer(text)}
     endings = {("ending", found[1]) for found in _ENDING.finditer(fold(text))}
-    sums = {(unit, value) for unit, value, _ in _measured(tokens(text)) if unit in MONEY.values()}
-    return frozenset(ids | endings | sums)
+    return frozenset(ids | endings | {one for one in measured_in(text) if one[0] in _SIGNS})
 
 
 def _id(raw: str) -> Named:
@@ -147,7 +131,7 @@ def _measured(found: Sequence[Token]) -> Iterator[tuple[str, str, int]]:
 
 
 _TIMES = {"once": "1", "twice": "2"}
-_TIMES_UNITS = frozenset({"x", "tim", "dos", "per", "a", "day", "daily"})
+_TIMES_UNITS = words("x tim dos per a day daily")
 
 
 def strangers(text: str, consents: Sequence[Consent], known: Collection[Named]) -> frozenset[Named]:
@@ -169,12 +153,11 @@ def strays(text: str, consent: Consent, others: Collection[Named] = ()) -> list[
     """
     held = named_in(text)
     named = {value for _, value in held}
-    facts = {fact: _named_by(fact, consent) for fact in (*consent.mentions, *consent.if_named)}
     foreign = {form for form, _ in held.difference(values_of(consent), others)}
     return [
         fact
-        for fact, values in facts.items()
-        for form, value in values
+        for fact in (*consent.mentions, *consent.if_named)
+        for form, value in _named_by(fact, consent)
         if value not in named and form in foreign
     ]
 
@@ -192,25 +175,19 @@ def _named_by(fact: str, consent: Consent) -> frozenset[Named]:
 
 def _known(said: Sequence[str]) -> frozenset[Named]:
     """Return the values of texts that are no rivals of one another, bare numbers without a form."""
-    found = [tokens(text) for text in said]
-    measured = {(form, value) for text in found for form, value, _ in _measured(text)}
-    bare = {("", token.text) for text in found for token in text if token.kind == "number"}
-    return frozenset(measured | bare)
+    bare = {("", one.text) for text in said for one in tokens(text) if one.kind == "number"}
+    return frozenset(bare).union(*map(measured_in, said))
 
 
 def contradicted(text: str, said: str, forms: Collection[str] = ()) -> list[str]:
     """Return the values with a unit that a text replaces by another one of the same unit, as they
     were said: "80 bpm" where "72 bpm" was said. ``forms`` limits the units.
     """
-    given = [(form, value) for form, value, _ in _measured(tokens(said))]
-    named = [(form, value) for form, value, _ in _measured(tokens(text))]
-    out: list[str] = []
-    for form, value in given:
-        same = {other for unit, other in named if unit == form}
-        known = {other for unit, other in given if unit == form}
-        if form not in _LOOSE and (not forms or form in forms) and same and same.isdisjoint(known):
-            out.append(f"{value} {form}")
-    return list(dict.fromkeys(out))
+    given = dict.fromkeys((form, value) for form, value, _ in _measured(tokens(said)))
+    named = measured_in(text)
+    wrong = {form for form, _ in named} - {form for form, _ in named & given.keys()} - _LOOSE
+    wrong &= {*forms} if forms else wrong
+    return [f"{value} {form}" for form, value in given if form in wrong]
 
 
 class Turn:
@@ -285,6 +262,17 @@ class Turn:
         often = named(mine & _STRONG or mine)
         return any(named([act]) > often for act in _STRONG - set(map(stem, words)))
 
+    def names_another(self, words: Sequence[str]) -> bool:
+        """Tell whether the turn names acts, and none of these words for one. Beside a value any act
+        counts, without one an act of which no other is a way.
+        """
+        own = (ACTS | DOING) - _NO_NOUN if named_in(self.text) else _STRONG
+        return (
+            bool(words)
+            and not own.isdisjoint(map(base_form, self._words))
+            and not self.names_act(words, denied=True)
+        )
+
     @property
     def stems(self) -> frozenset[str]:
         return frozenset(map(stem, self._words))
@@ -304,7 +292,8 @@ class Turn:
         for fact in facts:
             for first, end in reversed(spans(texts(tokens(fact)), rest)):
                 del rest[first:end]
-        return says_act(" ".join(rest))
+        said = Turn(" ".join(rest))
+        return not said.stems.isdisjoint(ACTS | DOING) or bool(PROPOSES.search(said._folded))
 
     @property
     def proposes_nothing(self) -> bool:
@@ -316,19 +305,18 @@ class Turn:
         the price", "checked by a doctor"; "free of charge" where a mention is a sum.
         """
         known = fold("\n".join([self._earlier, *mentions]))
-        sums = any(
-            not {"$", "\u20ac", "\u00a3"}.isdisjoint(texts(tokens(fact)))
-            or re.search(r"\d\.\d", fact)
+        sums = (
+            not _SIGNS.isdisjoint(texts(tokens(fact))) or re.search(r"\d\.\d", fact)
             for fact in mentions
         )
-        patterns = [_TERMS, _FREE] if sums else [_TERMS]
+        patterns = [_TERMS, _FREE] if any(sums) else [_TERMS]
         found = (match.group() for pattern in patterns for match in pattern.finditer(self._folded))
         return any(words not in known for words in found)
 
     def unclear(
         self,
         facts: Sequence[str],
-        forms: Mapping[str, Sequence[str]] = NO_FORMS,
+        forms: Mapping[str, Sequence[str]] | None = None,
         beside: Sequence[str] = (),
     ) -> list[str]:
         """Return the facts that the turn does not state cleanly; each fact may rely on the others'
@@ -339,7 +327,7 @@ class Turn:
         wrong = [
             fact
             for fact in facts
-            if not any(self._clean(form, known) for form in (fact, *forms.get(fact, ())))
+            if not any(self._clean(form, known) for form in (fact, *(forms or {}).get(fact, ())))
         ]
         return wrong + contradicted(self.text, self._earlier, {"daily"})
 
@@ -366,13 +354,10 @@ class Turn:
 
     def _denied(self, index: int) -> bool:
         clause = self._tokens[index].clause
-        before = (
-            token.text
-            for token in self._tokens[max(index - 40, 0) : index]
-            if token.clause == clause
-        )
-        after = {token.text for token in self._tokens[index : index + 20]}
-        return after.isdisjoint(_PUT_OFF) and not _DENIALS.isdisjoint(before)
+        near = self._tokens[max(index - 40, 0) : index]
+        before = (token.text for token in near if token.clause == clause)
+        after = self._words[index : index + 20]
+        return _PUT_OFF.isdisjoint(after) and not _DENIALS.isdisjoint(before)
 
     def _alternative(self, start: int, end: int) -> bool:
         """Tell whether an "or" is beside the value or its unit without beginning another clause
@@ -423,8 +408,8 @@ class Turn:
         """Return the word before a value, which names its role; none behind another value."""
         while index and self._words[index - 1] in _SMALL:
             index -= 1
-        dates = {"date", "time"}
-        units = {place + 1 for form, _, place in _measured(self._tokens) if form not in dates}
+        measured = _measured(self._tokens)
+        units = {place + 1 for form, _, place in measured if form not in {"date", "time"}}
         return self._words[index - 1] if index and index - 1 not in units else None
 
 

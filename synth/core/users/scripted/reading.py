@@ -60,10 +60,10 @@ class Reading:
 
     def wrong_beside(self, met: Sequence[Consent]) -> bool:
         """Tell whether it is a wrong part of a turn that meets other conditions."""
-        consent = self.consent
-        return (
-            bool(met) and consent is not None and wrong_part(self.words, consent, met, self._talk)
-        )
+        if self.consent is None or not met:
+            return False
+        asked = Turn("\n".join(sentence.text for sentence in self.asking))
+        return wrong_part(self.words, self.consent, met, self._talk, asked)
 
     @property
     def distance(self) -> tuple[bool, int]:
@@ -88,9 +88,16 @@ class Reading:
         )
         if topics:
             return topics, open_proposal
-        if topics := ordered(self._meant()) or self._generic():
+        generic = any(sentence.generic for sentence in self.asking)
+        if topics := ordered(self._meant()) or tuple(self._knows if generic else ()):
             return topics, open_proposal and self.acts
         return topics, open_proposal or self._leaves_open()
+
+    def _leaves_open(self) -> bool:
+        """Tell whether a turn about the consent's facts leaves to the user what to do."""
+        mentions = () if self.consent is None else self.consent.mentions
+        opens = self.choice or any(sentence.open for sentence in self.asking)
+        return opens and self.words.touches(mentions)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -98,18 +105,6 @@ class Reading:
         return self._talk.ordered(
             name for sentence in self.asking for name in self._asked_beside(sentence)
         )
-
-    def _leaves_open(self) -> bool:
-        """Tell whether a turn about the consent's facts leaves to the user what to do."""
-        consent = self.consent
-        if consent is None or not self.words.touches(consent.mentions):
-            return False
-        return self.choice or any(sentence.open for sentence in self.asking)
-
-    def _generic(self) -> tuple[str, ...]:
-        """Return all topics if a turn asks for whatever the user can add."""
-        generic = any(sentence.generic for sentence in self.asking)
-        return tuple(self._knows) if generic else ()
 
     def _asks(self, sentence: Sentence) -> bool:
         """Tell whether a sentence wants an answer.
@@ -175,18 +170,10 @@ class Reading:
     def _asked_by_proposal(self, sentence: Sentence, named: Sequence[str]) -> list[str]:
         if self.consent is None or sentence.weighs:
             return self._unanswered(sentence)
-        knows = self._knows
-        untold = [
-            name
-            for name in self._unanswered(sentence)
-            if sentence.of_fact and name not in self._talk.answered
-        ]
-        return untold + [
-            name
-            for name in named
-            if compares(sentence.text, knows[name])
-            and not (sentence.acts and restates(sentence.text, knows[name]))
-        ]
+        knows, acts = self._knows, sentence.acts
+        untold = () if acts else {*self._unanswered(sentence)}.difference(self._talk.answered)
+        told = (one for one in named if not (acts and restates(sentence.text, knows[one])))
+        return [*untold, *(one for one in told if compares(sentence.text, knows[one]))]
 
     def _asked_beside(self, sentence: Sentence) -> list[str]:
         """Return the topics that a sentence asks for, in a turn that gets agreement."""

@@ -21,11 +21,6 @@ class Talk:
     settled: list[Consent] = field(default_factory=list[Consent])
     answered: set[str] = field(default_factory=set[str])
 
-    def clear(self) -> None:
-        """Begin anew."""
-        for held in (self.said, self.heard, self.settled, self.answered):
-            held.clear()
-
     @property
     def own_words(self) -> str:
         """All that the user has said."""

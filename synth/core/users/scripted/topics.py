@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from synth.core.language.wording import Token, fold, spans, stem, texts, tokens
+from synth.core.language.wording import words as words_in
 from synth.user import Topic
 
 _USUAL = """\
@@ -39,17 +40,13 @@ payment method, payment, pay, refunded to, refund go
 
 _EXAMPLES = re.compile(r"\b(?:e\.g\b|eg\b|for (?:example|instance)\b|such as\b|like:)[^)?!\n]*")
 _HOW_MANY = re.compile(r"\bhow (?:many|much|often|long|soon)\b")
-_SMALL = frozenset(
-    re.findall(
-        r"\S+",
-        "the a an on of is was are were at for to in by from with and or my your her his their our"
-        " it its i i'm it's "
-        "he she they we this that one please born about",
-    )
+_SMALL = words_in(
+    "the a an on of is was are were at for to in by from with and or my your her his their our"
+    " it its i i'm it's he she they we this that one please born about"
 )
 """Words of an answer that carry no information."""
 
-_INTERROGATIVES = frozenset({"who", "whos", "whom", "which", "what", "when", "wher", "why", "how"})
+_INTERROGATIVES = words_in("who whos whom which what when wher why how")
 """Stems of question words."""
 
 
@@ -58,13 +55,9 @@ def plain_name(name: str) -> str:
     return name.partition("@")[0].replace("_", " ")
 
 
-def words_of(name: str, topic: Topic) -> Sequence[Sequence[str]]:
-    """Return the word sequences that mean the topic."""
-    return _words_of(name, tuple(topic.words))
-
-
 @lru_cache(maxsize=1024)
 def _words_of(name: str, words: tuple[str, ...]) -> Sequence[Sequence[str]]:
+    """Return the word sequences that mean the topic."""
     folded = [_stems(word) for word in (plain_name(name), *words)]
     usual = [row for row in _usual() if not set(row).isdisjoint(folded)]
     return tuple(word for word in [*folded, *(word for row in usual for word in row)] if word)
@@ -86,7 +79,7 @@ def about(sentence: str, knows: Mapping[str, Topic], *, asked: bool = True) -> l
     found = [
         (name, place)
         for name, topic in knows.items()
-        for words in words_of(name, topic)
+        for words in _words_of(name, tuple(topic.words))
         for place in spans(words, heard)
         if asked or not _INTERROGATIVES.issuperset(heard[place[0] : place[1]])
     ]
@@ -125,11 +118,8 @@ def _singulars(text: str) -> list[tuple[str, str]]:
     found = tokens(folded)
     out = [(item.kind, item.text) for item in found if item.kind in {"date", "email"}]
     for word, number in pairwise(found):
-        if (
-            word.kind == "word"
-            and number.kind == "number"
-            and folded[word.end : number.start] in {"", "-"}
-        ):
+        joined = folded[word.end : number.start] in {"", "-"}
+        if joined and (word.kind, number.kind) == ("word", "number"):
             out.append((word.text, number.text))
     return out
 

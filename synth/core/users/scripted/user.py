@@ -1,31 +1,20 @@
 """The scripted user: answers by rule, without a model.
 
-It knows its role and reads the agent's words, or the acts that the agent states as data or that a
-model heard in them (:class:`synth.core.types.reply.Act`). Each turn is answered by the first rule
-that fits:
+It reads the agent's words, or its acts stated as data (:class:`synth.core.types.reply.Act`). The
+first rule that fits answers:
 
-0. What it is asked to do with its own tools it does (:mod:`.instructions`), and tells the results.
-1. A proposal that states every mention of a consent cleanly (see
-   :mod:`synth.core.users.scripted.proposal`), names its act and adds neither things nor terms of
-   its own is agreed to, or declined by a user who declines. A yes goes to all conditions that a
-   proposal meets, and names the tools that they cover. Topics asked in the same turn are told
-   first.
-2. Topics that the turn asks for are told, those told before too. A sentence is about each topic of
-   which it holds a word, or whose answer has the same kind of value. A fact that it only restates
-   is not asked for, unless it is the question ("Is that 3 May 1980?").
-3. A proposal that lacks a mention is corrected: with facts that the user has said already, or else
-   by asking what exactly will be done. A user without a condition agrees to any proposal that
+0. It does what it is asked to do with its own tools (:mod:`.instructions`).
+1. It agrees to a proposal that states every mention of a consent cleanly (:mod:`.proposal`), names
+   its act and adds neither things nor terms, or declines it. A yes goes to all conditions that the
+   proposal meets. Topics asked in the same turn are told first.
+2. It tells the topics that the turn asks for. A fact that is only restated is not asked for.
+3. It corrects a proposal that lacks a mention. Without a condition it agrees to any proposal that
    contradicts nothing that it said.
-4. A question about nothing that the user knows is answered so. After ``PATIENCE`` consecutive turns
-   that brought the agent nothing, the next one ends the conversation; so does the turn after
-   ``LONG_PATIENCE`` that only announced work or asked for a yes without need.
-5. A turn that asks nothing (see :mod:`synth.core.users.scripted.hearing`) ends the conversation
-   if it reports or refuses and no part of the request is open; one that announces work does not.
+4. It answers a question about nothing that it knows so, and ends after ``PATIENCE`` such turns.
+5. It ends after a report or a refusal (:mod:`.hearing`) if no part of the request is open.
 
-A follow-up (``then``) comes in the place of a yes, of the end, or once something is refused; a
-fresh one begins the conversation anew. Text between a model's reasoning tags is not read, nor a
-turn of more than ``LONGEST`` characters. The user never ends in a turn that tells or consents.
-Everything is a function of the role, the seed and the agent's turns.
+A follow-up (``then``) comes in the place of a yes, of the end, or after a refusal. Everything is a
+function of the role, the seed and the agent's turns.
 """
 
 from __future__ import annotations
@@ -37,14 +26,15 @@ from typing import TYPE_CHECKING
 
 from envs.types import ToolResult
 from synth.core.foundation.hashing import derive_seed
+from synth.core.rewards.reply.sentences import visible
 from synth.core.types.reply import Act
 from synth.core.users.scripted.conditions import lacking, unclear
 from synth.core.users.scripted.hearing import (
+    Statement,
     offers_help,
     offers_other,
     refuses,
     sentences,
-    spoken,
     statement,
     wants_other,
 )
@@ -167,7 +157,7 @@ class ScriptedConversation(UserConversation):
         ``acts`` are what the turn does, stated by the agent or ``heard`` by a model; without any,
         the text is heard by the rules.
         """
-        aloud = spoken(text).strip()
+        aloud = visible(text).strip()
         if (used := self._use_tools(aloud, acts)) is not None:
             turn = used
         elif acts and not heard:
@@ -185,7 +175,7 @@ class ScriptedConversation(UserConversation):
         """Take an earlier turn of the agent and the user's answer to it as they were;
         the acts of the conditions ``settled`` are done.
         """
-        self._talk.heard.append(spoken(text))
+        self._talk.heard.append(visible(text))
         self._talk.said.append(reply)
         self._talk.settled += settled
 
@@ -265,21 +255,15 @@ class ScriptedConversation(UserConversation):
         """Agree to a clean proposal that meets some conditions, or decline it; topics asked beside
         it are told first.
         """
-        consent = next((one for one in agreed if one.declines is not None), agreed[0])
+        declined = next((one.declines for one in agreed if one.declines is not None), None)
         self._talk.settled += agreed
         self._fruitless = self._idle = 0
-        declines = consent.declines is not None
-        bound = not declines and all(one.covers for one in agreed)
-        covers = [tool for one in agreed for tool in one.covers] if bound else []
-        return UserTurn(
-            self._talk.telling(
-                topics, consent.says if consent.declines is None else consent.declines
-            ),
-            told=topics,
-            consents=not declines,
-            declines=declines,
-            covers=tuple(covers),
-        )
+        text = self._talk.telling(topics, agreed[0].says if declined is None else declined)
+        if declined is not None:
+            return UserTurn(text, told=topics, declines=True)
+        bound = all(one.covers for one in agreed)
+        covers = tuple(tool for one in agreed for tool in one.covers if bound)
+        return UserTurn(text, told=topics, consents=True, covers=covers)
 
     def _inform(self, turn: Reading) -> UserTurn:
         """Tell the topics asked for, and correct a proposal that cannot be agreed to."""
@@ -292,7 +276,7 @@ class ScriptedConversation(UserConversation):
             correction = self._correction(turn) if proposed else ""
             return self._tell(topics, correction, corrects=bool(correction and turn.unclear))
         marked = any(sentence.marked for sentence in turn.asking)
-        if not marked and statement(turn.text, first=self._first) == "work":
+        if not marked and self._statement(turn.text) == "work":
             return self._be_patient(UserTurn(self._draw(GO_ON)))
         return self._bring_nothing(self._draw(NOTHING_TO_ADD))
 
@@ -303,14 +287,13 @@ class ScriptedConversation(UserConversation):
 
     def _go_on(self, text: str) -> UserTurn:
         """Answer a turn that asks nothing: end the conversation, or let the agent go on."""
-        match statement(text, first=self._first):
+        match self._statement(text):
             case "report":
                 return self._leave(text, refused=refuses(text))
             case "work":
                 return self._be_patient(UserTurn(self._draw(GO_ON)))
             case "polite":
-                words = AS_ASKED if offers_help(text) else GO_ON
-                return self._bring_nothing(self._draw(words))
+                return self._bring_nothing(self._draw(AS_ASKED if offers_help(text) else GO_ON))
 
     def _leave(self, text: str, *, refused: bool, reminds: bool = True) -> UserTurn:
         """Answer a report or a refusal: by a follow-up, by the rest of the request, or the end."""
@@ -322,13 +305,14 @@ class ScriptedConversation(UserConversation):
         """Come back, once, to the parts of the request of which the agent has said nothing."""
         words, talk = Turn(text), self._talk
         unsettled = talk.unsettled
+        elsewhere = [one for one in unsettled if words.names_another(one.act)]
         if refused:
             only = len(unsettled) == 1
-            talk.settled += [one for one in unsettled if only or _concerns(words, one)]
-            unsettled = talk.unsettled
-        elif not talk.role.others:
+            about = [one for one in unsettled if one not in elsewhere]
+            talk.settled += [one for one in about if only or _concerns(words, one)]
+        elif not (talk.role.others or elsewhere):
             return None
-        if not unsettled or talk.said[-1] in THE_REST:
+        if not talk.unsettled or talk.said[-1] in THE_REST:
             return None
         return UserTurn(self._draw(THE_REST))
 
@@ -344,7 +328,7 @@ class ScriptedConversation(UserConversation):
         sequel = role.then[index]
         if sequel.fresh:
             consents, knows = sequel.consents, sequel.knows
-            self._talk.clear()
+            self._talk = Talk(role, [])
         else:
             consents = sequel.consents or role.consents
             knows = {**role.knows, **sequel.knows}
@@ -381,10 +365,8 @@ class ScriptedConversation(UserConversation):
         self._fruitless += 1
         return UserTurn(ends=True) if self._fruitless > PATIENCE else UserTurn(text)
 
-    @property
-    def _first(self) -> bool:
-        """True in the agent's first turn."""
-        return len(self._talk.said) == 1
+    def _statement(self, text: str) -> Statement:
+        return statement(text, first=len(self._talk.said) == 1)
 
     def _draw(self, texts: Sequence[str]) -> str:
         return texts[derive_seed(self._seed, len(self._talk.said)) % len(texts)]

@@ -70,12 +70,12 @@ def test_an_id_that_the_agent_has_named_need_not_be_repeated_and_another_is_wron
 
 
 def test_who_wants_two_things_does_not_leave_after_one():
-    _, turn, after = hear(
-        ROLE, "Shall I cancel M05KNL?", "M05KNL has been cancelled.", "That is all I can do."
-    )
-    assert turn.text in THE_REST
-    assert not turn.ends
-    assert after.ends
+    done, other = "Sorry, that is all I can do.", "M05KNL can't be modified. Goodbye!"
+    said = ["Shall I cancel M05KNL?", "M05KNL has been cancelled."]
+    one = replace(ROLE, consent=CANCEL, others=())
+    for turn, after in (hear(ROLE, *said, done)[1:], hear(one, other, other)):
+        assert turn.text in THE_REST
+        assert (turn.ends, after.ends) == (False, True)
 
 
 def test_values_are_named_by_ids_sums_and_last_digits():
