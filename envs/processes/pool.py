@@ -309,6 +309,12 @@ class Pool:
         for child in self._idle:
             child.close()
 
+    def rest(self) -> None:
+        """End the children that nobody asks, and what they hold open."""
+        with self._changed:
+            while self._idle:
+                self._end(self._idle.pop())
+
     def close(self) -> None:
         """End all processes. Safe to call twice."""
         with self._changed:
@@ -319,13 +325,13 @@ _pools: OrderedDict[tuple[Any, ...], Pool] = OrderedDict()
 _lock = threading.Lock()
 
 
-def pool_of(service: str, arguments: Sequence[Any]) -> Pool:
+def pool_of(service: str, arguments: Sequence[Any], size: int = SIZE) -> Pool:
     """The process's pool for a service and its arguments; unasked for a while, it ends."""
-    key = (service, *arguments)
+    key = (service, *arguments, size)
     with _lock:
         pool = _pools.get(key)
         if pool is None:
-            pool = _pools[key] = Pool(service, arguments, SIZE)
+            pool = _pools[key] = Pool(service, arguments, size)
         _pools.move_to_end(key)
         idle = [other for other, one in _pools.items() if not one.busy and other != key]
         for other in idle[: max(0, len(_pools) - KEEP)]:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from envs.connection import driver_words
 from envs.errors import DatabaseConfigError, SandboxError
-from envs.processes import Pool
+from envs.processes import Pool, pool_of
 from envs.sandboxes.attached.access import Access, Writer, access_of
 from envs.sandboxes.attached.connection import ReadCall
 from envs.sandboxes.attached.description import (
@@ -193,7 +193,7 @@ class AttachedTemplate(Template):
         other = self.dialect == "mysql" and not dialect.is_mariadb
         self.sql_name = options.sql or ("MySQL" if other else "")
         assert target.url is not None, "attach() refuses such a target"
-        self.pool = Pool(SERVICE, (target.url, options.schemas), options.connections)
+        self.pool = pool_of(SERVICE, (target.url, options.schemas), options.connections)
         self._closed = False
         self._rollouts: Pool | None = None
         self.calls = engine
@@ -267,7 +267,7 @@ class AttachedTemplate(Template):
 
     def close(self) -> None:
         self._closed = True
-        self.pool.close()
+        self.pool.rest()
         if self._rollouts is not None:
             self._rollouts.close()
 

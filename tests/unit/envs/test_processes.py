@@ -1,4 +1,4 @@
-"""Many children of a pool that end at once leave the process that forks them alive."""
+"""Children of a pool that end at once, or at rest, leave the process that forks them alive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from envs.processes import Pool
+from envs.processes import Pool, pool_of
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +28,17 @@ def answer(prepared: Any, question: Any, descriptors: list[int]) -> Any:
 def test_many_that_are_killed_at_once() -> None:
     with contextlib.closing(Pool(__name__, (), MANY)) as pool:
         survive(pool)
+
+
+def test_a_pool_at_rest_has_no_children() -> None:
+    with contextlib.closing(pool_of(__name__, ())) as pool:
+        with pool.lease() as first:
+            pass
+        pool_of(__name__, ()).rest()
+        with pytest.raises(ProcessLookupError):
+            os.kill(first.pid, 0)
+        with pool.lease() as another:
+            assert another.zygote is first.zygote
 
 
 def survive(pool: Pool) -> None:
