@@ -104,42 +104,6 @@ def test_a_replay_asks_for_the_database(home: Path):
     assert "put its URL into the variable THE_DB" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("overrides", "words"),
-    [
-        (["database=attached"], "needs the name of a variable that holds the URL"),
-        (
-            ["database=attached", "database.dsn_env_var=THE_DB", "database.connection.host=x"],
-            "described by its URL alone",
-        ),
-        (
-            ["database=attached", "database.dsn_env_var=THE_DB", "tasks.universes=2"],
-            "is universe 0",
-        ),
-        (
-            ["database=attached", "database.dsn_env_var=THE_DB", "tasks=bird", "tasks.path=asked"],
-            "tasks=questions asks the one",
-        ),
-        (["tasks=questions", "tasks.path=asked"], "asks a database that exists"),
-        (
-            ["database=attached", "database.dsn_env_var=THE_DB", "database.options.connections=0"],
-            "database.options.connections",
-        ),
-        (
-            ["database=attached", "database.dsn_env_var=THE_DB", "database.options.colour=red"],
-            "database.options.colour: unknown key",
-        ),
-    ],
-)
-def test_a_mistake_in_the_config_is_named(home: Path, overrides: list[str], words: str):
-    """Before anything is read."""
-    done = synth(
-        "run", *overrides, "runtime=inline", cwd=home, env={"THE_DB": "sqlite:///x.db"}, code=None
-    )
-    assert done.returncode != 0
-    assert words in done.stdout + done.stderr
-
-
 def test_families_of_a_world_that_only_read(home: Path):
     """A world's look-ups are asked of the data of somebody else, and what writes is left out with
     the reason.

@@ -43,30 +43,12 @@ _SIGNS = frozenset(MONEY.values())
 MEASURES = _SIGNS | words("% cents mg mcg g kg ml l bpm mmhg °c °f c mmol iu")
 """Units of measured values and of money, as :attr:`StatedValue.unit` gives them."""
 
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten"
+    " eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
+)
+_TENS = re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety")
 _SCALES = {"hundred", "thousand"}
 _ONE = "|".join(sorted({*_SMALL, *_TENS}, key=len, reverse=True))
 _SPELLED = re.compile(

@@ -169,6 +169,21 @@ def test_everything_wrong_is_said_at_once():
         assert any(line.startswith(words) for line in problems), words
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("database=attached", "needs the name of a variable that holds the URL"),
+        ("database=attached database.connection.host=x", "described by its URL alone"),
+        ("database=attached tasks.universes=2", "is universe 0"),
+        ("database=attached tasks=bird tasks.path=asked", "tasks=questions asks the one"),
+        ("tasks=questions tasks.path=asked", "asks a database that exists"),
+    ],
+)
+def test_a_mistake_about_an_attached_database_is_named(line: str, words: str):
+    url = [] if "variable" in words else ["database.dsn_env_var=THE_DB"]
+    assert words in refused(*line.split(), *url)[0]
+
+
 def test_a_folder_that_is_taken_for_a_name_is_named_with_its_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -9,7 +9,8 @@ import pytest
 from envs.connection import parse_url
 from synth.config import from_dict, problems
 from synth.core.config.database_target import configured_target
-from synth.errors import OperatorError
+from synth.core.runner.setup import database_target
+from synth.errors import ConfigProblems, OperatorError
 
 DSN = "mariadb://me:geheim1234@db.example/shop?charset=utf8mb4"
 
@@ -110,3 +111,10 @@ def test_a_variable_that_is_not_set_is_named() -> None:
     given = from_dict(config("postgresql", password_env_var="NOT_SET_AT_ALL"))
     with pytest.raises(OperatorError, match="NOT_SET_AT_ALL is not set; export it, or"):
         configured_target(given.database)
+
+
+def test_no_connection_to_an_attached_database_is_too_few() -> None:
+    raw = config("attached")
+    raw["database"] |= {"dsn_env_var": "MY_DSN", "options": {"connections": 0}}
+    with pytest.raises(ConfigProblems, match=r"database\.options\.connections"):
+        database_target(from_dict(raw).database)
