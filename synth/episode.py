@@ -488,7 +488,7 @@ class Episode(Closing):
             self._query,
             self._template.dialect,
             self.own_text(self.said),
-            Databases(self._ask, self._ask_turned, self._ask_others),
+            Databases(self._ask, self._ask_turned, self._ask_others, not self._world.universes),
             self._own_utterances(),
             self._tools_json,
             self._writing,

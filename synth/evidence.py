@@ -88,12 +88,14 @@ class Databases:
     ``own`` is the end state. ``turned`` is the task's database as it was before the rollout, with
     other random numbers and, on engines that can, the rows of every query without ORDER BY in
     reverse. ``others()`` are further databases of the same schema, the same ones each time; the
-    next one is made when it is asked for, and ends the one before.
+    next one is made when it is asked for, and ends the one before. ``copied``: all are copies of
+    the task's own.
     """
 
     own: Ask
     turned: Ask
     others: Callable[[], Iterator[Ask]]
+    copied: bool = False
 
 
 class Query(Protocol):

@@ -76,7 +76,7 @@ def main() -> None:
     report = {"before": before, "after": after, "rewards": rewards}
     (options.out / "grpo.json").write_text(json.dumps(report))
     for name, passed in (("before", before), ("after", after)):
-        low, high = (100 * end for end in wilson(passed, MEASURED).to_json())
+        low, high = (100 * end for end in wilson(passed, MEASURED))
         rate = 100 * passed / MEASURED
         print(
             f"{name}: {passed} of {MEASURED} rollouts passed, {rate:.1f}% ({low:.1f}% to {high:.1f}%)"
@@ -221,7 +221,7 @@ def common(options: argparse.Namespace) -> dict[str, object]:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--warm-steps", type=int, default=110, help="of imitation")
     parser.add_argument("--steps", type=int, default=40, help="of GRPO")

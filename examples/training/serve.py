@@ -18,6 +18,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import PeftModel
@@ -41,7 +42,7 @@ class Served:
         self._cached: list[int] = []
 
     @torch.inference_mode()
-    def answer(self, body: dict) -> dict:
+    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
         text = self.tokenizer.apply_chat_template(
             body["messages"], tools=body.get("tools"), add_generation_prompt=True, tokenize=False
         )
@@ -90,7 +91,7 @@ def handler(served: Served) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name of the base
             pass
 
     return Handler
@@ -103,7 +104,7 @@ def end_with_input() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("model", nargs="?", type=Path)
     parser.add_argument("--port", type=int, default=8900)
     parser.add_argument("--threads", type=int, default=2)

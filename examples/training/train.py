@@ -78,7 +78,7 @@ def last_checkpoint(folder: Path) -> str | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", help="what `synth export --to trl-sft` wrote")
     parser.add_argument("out", type=Path)
     parser.add_argument("--rows", type=int, default=800, help="drawn by the seed (default: 800)")

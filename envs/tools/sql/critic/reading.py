@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -45,7 +45,8 @@ class QueryReading:
 
     ``ranked`` are forms of the query without LIMIT, whose last column is the rank of a row by the
     sort keys, for finding ties: several since an engine may refuse one, none where nothing is
-    sorted or the keys cannot be named. ``first`` is the OFFSET.
+    sorted or the keys cannot be named. ``first`` is the OFFSET. ``values`` are written values that
+    rows are picked by or that stand as cells, with names in quotes, which SQLite may read as texts.
     """
 
     tables: tuple[str, ...]
@@ -57,6 +58,7 @@ class QueryReading:
     first: int = 0
     one_row: bool = False
     columns: tuple[str, ...] = ()
+    values: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +94,15 @@ def _reading(statement: exp.Expr | None, dialect: str) -> QueryReading | None:
         first=_number(statement, "offset") or 0,
         one_row=_number(statement, "limit") == 1 or _is_total(statement),
         columns=tuple(statement.named_selects),
+        values=frozenset(_values(statement)),
     )
+
+
+def _values(statement: exp.Query) -> Iterator[str]:
+    for node in statement.find_all(exp.Literal, exp.Identifier):
+        picks = isinstance(node.parent, exp.EQ | exp.In | exp.Tuple | exp.Select | exp.Alias)
+        if picks if isinstance(node, exp.Literal) else node.quoted:
+            yield node.name
 
 
 def _is_total(statement: exp.Query) -> bool:

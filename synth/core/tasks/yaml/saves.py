@@ -216,9 +216,11 @@ def _total(values: Iterable[object]) -> Decimal:
 
 
 def _records(names: object, rows: object) -> object:
-    """The rows as objects; a column has its number where its name is none, as ``COUNT(*)``."""
-    keys = [str(name) for name in _list(names)]
-    keys = [key if key.isidentifier() else str(index) for index, key in enumerate(keys)]
+    """The rows as objects. A column without a name of its own, as ``COUNT(*)``, has its number."""
+    keys: list[str] = []
+    for name in map(str, _list(names)):
+        own = name.replace(" ", "_").isidentifier() and name not in keys
+        keys.append(name if own else str(len(keys)))
     return [dict(zip(keys, _list(row), strict=True)) for row in _list(rows)]
 
 

@@ -295,6 +295,7 @@ def _figure(name: str, value: Json, *, named: bool) -> str:
     if value == 1:
         counted, per, rest = label.partition("_per_")
         label = f"{_singular(counted)}{per}{rest}"
+    named = named and not name.isdigit()
     amount, words = text_of(value), label.replace("_", " ") if named else ""
     return " ".join(filter(None, [words, amount, unit] if unit else [amount, words]))
 

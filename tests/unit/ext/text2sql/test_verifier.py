@@ -237,6 +237,10 @@ families:
   ground: {key: room_id, sql: "SELECT room_id, name FROM rooms"}
   user: {says: ["Is {name} a name? Yes or no."]}
   sql: SELECT 'yes' AS answer FROM rooms WHERE name = :name
+- id: rest
+  ground: {key: room_id, sql: "SELECT room_id, name FROM rooms WHERE room_id = 3"}
+  user: {says: ["Every number but the one of {name}?"]}
+  sql: SELECT phone FROM rooms WHERE name <> :name
 """,
 }
 
@@ -254,6 +258,13 @@ def test_a_constant_fails_where_only_values_change(tmp_path: Path, guard: str):
     assert judged(world, "phone", f"SELECT '{phone}'{guard}")[1] == 0.0
     verdict, reward = judged(world, "phone", right)
     assert (verdict.detail["known_answer_possible"], reward) == (False, 1.0)
+
+
+@pytest.mark.parametrize("seen", ["room_id IN (1, 2)", "phone IN ('555-1', '555-2')"])
+def test_rows_that_were_seen_before_are_picked_in_vain(tmp_path: Path, seen: str):
+    world = asking_world(tmp_path / "rooms", PHONE_BOOK)
+    assert judged(world, "rest", f"SELECT phone FROM rooms WHERE {seen}")[1] == 0.0
+    assert judged(world, "rest", "SELECT phone FROM rooms WHERE NOT name = 'Fern'")[1] == 1.0
 
 
 def test_an_answer_that_is_the_same_everywhere_is_said_so(tmp_path: Path):

@@ -34,6 +34,7 @@ CENTS = "$.rows[*].cents"
         ("max_by", ["$.rows[*]", "cents"], ROWS["rows"][1]),
         ("min_by", ["$.rows[*]", "sku"], ROWS["rows"][0]),
         ("pick", ["$.rows[:1]", "cents", "id"], [{"cents": 250, "id": 1}]),
+        ("records", [["x y", "x y", "SUM(c)"], [[0, "b", 2]]], [{"x y": 0, "1": "b", "2": 2}]),
         ("days_between", ["$.bought", {"$": "day"}], 3),
         ("plus", ["$.price", 0.2], 0.3),
         ("minus", [{"$": "due"}, "$.rows[0].cents", 50], 700),

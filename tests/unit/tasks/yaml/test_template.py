@@ -111,7 +111,7 @@ class TestFill:
             (False, "no"),
             ([1, "a", 2], "1, a and 2"),
             (2.5, "2.5"),
-            ("x", "x"),
+            ({"x y": 0, "1": "b", "2": 2}, "b: 0 x y, 2"),
         ],
     )
     def test_how_values_read_in_a_sentence(self, value: Any, text: str):
