@@ -10,10 +10,12 @@ from pathlib import Path
 from textwrap import shorten
 
 from envs.errors import EnvsError
+from envs.world.loader import load_world
+from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.seed_check import check_seed
-from synth.core.validation.world import check_world
+from synth.core.validation.world import SEED, check_world
 from synth.errors import OperatorError, TaskError
 from synth.ext.authoring.folder import write_files
 from synth.ext.authoring.patterns.base import Draft
@@ -103,7 +105,9 @@ def _check(
         state = "ok  " if report.ok else "out "
         progress(f"{state} {report.family} (family {len(reports)} of {total})")
 
-    check_world(folder, options, done, workers)
+    cache = ReportCache(load_world(folder), options.key, folder.parent)
+    cache.write(SEED, value=True)  # whoever makes a world has checked its seed.py
+    check_world(folder, options, done, workers, cache)
     return reports
 
 
