@@ -87,9 +87,8 @@ class Databases:
 
     ``own`` is the end state. ``turned`` is the task's database as it was before the rollout, with
     other random numbers and, on engines that can, the rows of every query without ORDER BY in
-    reverse. ``others()`` are further databases of the same schema, the same ones each time; the
-    next one is made when it is asked for, and ends the one before. ``copied``: all are copies of
-    the task's own.
+    reverse. ``others()`` are further databases of the same schema, the same ones each time; each is
+    made when it is asked for, and ends the one before. ``copied``: all are copies of the own one.
     """
 
     own: Ask

@@ -129,6 +129,7 @@ synth/ext/text2sql/question.py envs.tools.sql.critic:read_query
 synth/ext/text2sql/right_answers.py envs.tools.sql.critic:read_query
 synth/ext/text2sql/right_answers.py envs.tools.sql.critic:settled
 synth/ext/text2sql/validation.py envs.tools.sql.critic:weakened
+synth/ext/text2sql/verifier.py envs.tools.sql.critic:read_query
 envs/sandboxes/attached/access.py envs.sandboxes.attached.one_query:refusal
 envs/sandboxes/attached/mariadb.py envs.sandboxes.attached.one_query:targets
 # rollouts are judged without the code of proofs and attacks

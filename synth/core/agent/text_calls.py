@@ -17,7 +17,7 @@ import re
 import warnings
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from envs.json_text import lenient
 from envs.tools.toolbox import MAX_ARGUMENTS, parse_arguments
@@ -84,6 +84,15 @@ _RESULT: Final = re.compile(
     r"<(?:tool_response|tool_result|function_results?|observation)|Observation\s*:", re.IGNORECASE
 )
 """Beginning of a result that the model makes up for its own call."""
+
+
+def calls_json(calls: Sequence[TextCall], turn: int) -> list[dict[str, Any]]:
+    """The calls of a turn as an assistant message holds them."""
+    functions = [{"name": call.name, "arguments": call.arguments} for call in calls]
+    return [
+        {"id": f"call_{turn}_{number}", "type": "function", "function": function}
+        for number, function in enumerate(functions)
+    ]
 
 
 def find_calls(text: str, known: Container[str]) -> tuple[str, list[TextCall]]:

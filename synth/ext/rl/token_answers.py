@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
-from synth.core.agent.text_calls import find_calls
+from synth.core.agent.text_calls import calls_json, find_calls
 from synth.core.models.thoughts import without_thoughts
 
 
@@ -34,12 +34,5 @@ def message_of(
         text = tokenizer.decode(said, skip_special_tokens=True)
     message: dict[str, Any] = {"role": "assistant", "content": without_thoughts(text)}
     if calls:
-        message["tool_calls"] = [
-            {
-                "id": f"call_{turn}_{number}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for number, call in enumerate(calls)
-        ]
+        message["tool_calls"] = calls_json(calls, turn)
     return message

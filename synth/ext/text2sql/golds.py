@@ -69,16 +69,15 @@ def check_questions(arguments: Arguments, screen: Screen) -> int:
         say(json.dumps(report | {"findings": listed}, indent=2, ensure_ascii=False))
         return int(totals[CANNOT_JUDGE] > 0)
     for one in findings:
-        screen.parts(
-            [(one.kind, "bold red"), (f" {one.db_id} {one.question_id}: {one.reason}", "")]
-        )
+        about = f" {one.db_id} {one.question_id}: {one.reason}"
+        screen.parts([(one.kind, "bold red"), (about, "")])
         for text in filter(None, (one.question, one.sql)):
             screen.line(" ".join(text.split()), indent=5)
     screen.line()
     judge = count - len({(one.db_id, one.question_id) for one in findings if one.kind != DOUBTFUL})
     screen.line(
         f"{document['source']}: {judge:,} of {count:,} queries can judge answers;"
-        f" {totals[DOUBTFUL]:,} doubts"
+        f" {totals[DOUBTFUL]:,} doubtful"
     )
     if judge:
         source = {"set": "bird", "gold": "spider"}[arguments.questions]
@@ -109,9 +108,8 @@ def _findings(folder: Path, document: QuestionsDocument) -> Iterator[_Finding]:
 
 
 def _of_database(reader: QuestionReader, queries: Queries) -> Iterator[_Finding]:
-    columns = {
-        name: [column.name for column in table.columns] for name, table in queries.tables.items()
-    }
+    tables = queries.tables.items()
+    columns = {name: [column.name for column in table.columns] for name, table in tables}
 
     def rows_of(sql: str) -> Sequence[Sequence[object]] | None:
         answer = reader.ask(sql)

@@ -55,35 +55,26 @@ class _SqlQuery(Question):
 
 
 def read_sql(raw: Map, scope: Scope) -> _SqlQuery:
-    """The query that answers a family's question.
-
-    Raises :class:`~synth.errors.TaskError` for a query
+    """The query that answers a family's question. Raises :class:`~synth.errors.TaskError` for one
     that cannot be read, or whose answer would not be the same each time.
     """
     line = raw.lines["sql"]
     if scope.tools.keys().isdisjoint((SUBMIT_SQL, RUN_SELECT)):
+        tools = f"{RUN_SELECT} or {SUBMIT_SQL}"
         raise scope.fail(
-            f"`sql` needs the tool {RUN_SELECT} or {SUBMIT_SQL}: tools.yaml switches it on under"
-            " `builtin`",
-            line,
+            f"`sql` needs the tool {tools}: `builtin` of tools.yaml switches it on", line
         )
     for key in ("gold", "answer", "oracle", "alternatives", "cases"):
         if raw.get(key) is not None:
-            raise scope.fail(
-                f"`sql` makes gold and its judgement: `{key}` has no place beside it",
-                raw.lines[key],
-            )
+            why = f"`sql` makes gold and its judgement: `{key}` has no place beside it"
+            raise scope.fail(why, raw.lines[key])
     sql = raw["sql"].strip().rstrip(";").strip()
     compiled = scope.sql(sql, "sql", line, ())
     reading = resolve("envs.tools.sql.critic:read_query")(sql)
     if reading is None:
         raise scope.fail("`sql` is one query, and this cannot be read as one", line)
     if reading.random is not None:
-        raise scope.fail(
-            f"`sql`: the answer would not be the same each time: {reading.random} gives another"
-            " value each time",
-            line,
-        )
+        raise scope.fail(f"`sql`: {reading.random} gives another value each time", line)
     columns = [name for name in reading.columns if name.isidentifier()] if reading.one_row else []
     names = columns or ["rows"]
     said = [] if raw.get("say") is None else scope.texts(raw["say"], "say", raw.lines["say"], names)

@@ -161,8 +161,10 @@ def read_questions(
             while (asked["db_id"], asked["question_id"]) in seen:
                 asked["question_id"] += f"-{index}"
             seen.add((asked["db_id"], asked["question_id"]))
-            if reason := _odd_difficulty(asked):
-                out.changed.append((f"{asked['db_id']} {asked['question_id']}", reason))
+            if (odd := asked["difficulty"]) not in (None, *DIFFICULTIES):
+                about = f"{asked['db_id']} {asked['question_id']}"
+                why = f"{odd!r:.40}, which is none of {', '.join(DIFFICULTIES)}"
+                out.changed.append((about, f"asked without its difficulty {why}"))
                 asked["difficulty"] = None
             out.questions.append(asked)
     if not out.questions:
@@ -171,13 +173,6 @@ def read_questions(
         has = f" (its fields: {', '.join(entry)})" if entry else ""
         raise OperatorError(f"{file}: no question can be read: {why}{has}; {FORM}")
     return out
-
-
-def _odd_difficulty(asked: PublishedQuestion) -> str:
-    if asked["difficulty"] in (None, *DIFFICULTIES):
-        return ""
-    what = f"asked without its difficulty {asked['difficulty']!r:.40}"
-    return f"{what}, which is none of {', '.join(DIFFICULTIES)}"
 
 
 def _own_id(entry: Mapping[str, Any]) -> str | None:

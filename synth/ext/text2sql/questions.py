@@ -187,10 +187,10 @@ class QuestionReader:
         return ""
 
     def _rules(self, read: Any) -> Rules:
-        """The comparison of answers: BIRD's, or order and repetitions as the right query has."""
+        """The comparison of answers: BIRD's, or Spider's with the right query's order."""
         if self.document["rows"] == "set":
             return Rules(set_of_rows=True, any_columns=False)
-        return Rules(ordered=read is not None and read.ordered, any_columns=False)
+        return Rules(ordered=read is not None and read.ordered)
 
     def _described(self, read: Any) -> Sequence[str]:
         """The tables that a query reads, as the database names them."""
@@ -206,7 +206,7 @@ class QuestionReader:
             "tool": answering_tool(self.scope),
             "ordered": found.rules.ordered,
             "rows": "set" if found.rules.set_of_rows else "bag",
-            "columns": "given",
+            "columns": "any" if found.rules.any_columns else "given",
             "databases": self.document["suite"],
             "tolerance": found.rules.tolerance,
             "notes": found.notes,

@@ -194,11 +194,10 @@ def _same_bag(expected: Sequence[Row], given: Sequence[Row], tolerance: float) -
     group.
     """
     ours, theirs = _groups(expected), _groups(given)
-    if {key: len(rows) for key, rows in ours.items()} != {
-        key: len(rows) for key, rows in theirs.items()
-    }:
-        return False
-    return all(_paired(rows, theirs[key], tolerance) for key, rows in ours.items())
+    return ours.keys() == theirs.keys() and all(
+        len(rows) == len(theirs[key]) and _paired(rows, theirs[key], tolerance)
+        for key, rows in ours.items()
+    )
 
 
 def _groups(rows: Sequence[Row]) -> dict[Hashable, list[Row]]:

@@ -80,10 +80,8 @@ def widths_of(tables: Mapping[str, Table]) -> dict[str, int]:
 
 def _is_open(block: TiedRows, rules: Rules) -> bool:
     """True if another right answer takes or orders the block's rows otherwise."""
-    chosen = block.take < len(block.rows)
-    return (chosen or (rules.ordered and len(block.rows) > 1)) and len(
-        set(map(repr, block.rows))
-    ) > 1
+    free = rules.ordered or block.take < len(block.rows)
+    return free and len(set(map(repr, block.rows))) > 1
 
 
 def _blocks(ranked: str, first: int, answer: QueryResult, ask: Ask) -> list[TiedRows] | None:

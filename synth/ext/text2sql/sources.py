@@ -252,16 +252,11 @@ def _descriptions(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _description(cells: Mapping[str, str], column: str) -> str:
     """The name in words, the description, the values."""
-    parts = [
-        cells.get(key, "") for key in ("column_name", "column_description", "value_description")
-    ]
-    folded = [column.casefold()]
-    out: list[str] = []
-    for part in parts:
-        if part and part.casefold() not in folded:
-            folded.append(part.casefold())
-            out.append(part)
-    return "; ".join(out)
+    known = {column.casefold(): ""}
+    for key in ("column_name", "column_description", "value_description"):
+        part = cells.get(key, "")
+        known.setdefault(part.casefold(), part)
+    return "; ".join(filter(None, known.values()))
 
 
 def _decoded(data: bytes) -> str:
@@ -278,7 +273,6 @@ def _decoded(data: bytes) -> str:
 
 FAMILY = "questions"
 """The family of the questions that name no ``db_id``."""
-
 
 _CLOCK = re.compile(
     r"current_?(?:date|time)|local_?time|sys_?date|utc_|cur(?:date|time)|unix_?(?:timestamp|epoch)"

@@ -49,15 +49,11 @@ def lazy_queries(
         constants = " UNION ALL ".join(rows)
         yield _asking(tool, gold, BY_HEART, "the right rows as constants", constants)
         for table, source in tables.items():
-            counted = ask(f"SELECT COUNT(*) FROM {source}")
-            if not isinstance(counted, QueryResult):
-                continue
-            count = counted.rows[0][0]
-            guard = f"(SELECT COUNT(*) FROM {source}) = {count}"
-            guarded = f"SELECT * FROM ({constants}) AS known WHERE {guard}"
-            yield _asking(
-                tool, gold, BY_HEART, f"the right rows while {table} has {count}", guarded
-            )
+            counting = f"SELECT COUNT(*) FROM {source}"
+            if isinstance(counted := ask(counting), QueryResult):
+                label = f"the right rows while {table} has {(count := counted.rows[0][0])}"
+                guarded = f"SELECT * FROM ({constants}) AS known WHERE ({counting}) = {count}"
+                yield _asking(tool, gold, BY_HEART, label, guarded)
 
 
 def _plain(cell: object) -> bool:
@@ -87,10 +83,7 @@ class SqlValidation(GateValidation):
         if isinstance(answer, ToolResult):
             return f"the query fails: {(answer.message or '').rstrip('.')} ({answer.category})"
         if not answer.rows:
-            return (
-                "the query gives no row, as any that finds nothing would: let `ground` leave such"
-                " slots out"
-            )
+            return "the query gives no row: let `ground` leave such slots out"
         if all(cell is None for row in answer.rows for cell in row):
             return "the query gives nothing but NULL: let `ground` leave such slots out"
         return unstable(query, ask, evidence.engine, widths_of(evidence.tables))

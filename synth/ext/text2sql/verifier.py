@@ -45,12 +45,9 @@ class SqlOptions:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SqlOptions:
-        rules = Rules(
-            raw["ordered"], raw["rows"] == "set", raw["columns"] == "any", raw["tolerance"]
-        )
-        return cls(
-            raw["query"], raw["tool"], raw["databases"], rules, tuple(raw.get("notes") or ())
-        )
+        any_columns, notes = raw["columns"] == "any", tuple(raw.get("notes") or ())
+        rules = Rules(raw["ordered"], raw["rows"] == "set", any_columns, raw["tolerance"])
+        return cls(raw["query"], raw["tool"], raw["databases"], rules, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,11 @@ class SqlVerifier(Verifier):
 
     ``detail`` holds ``execution`` (execution accuracy on the task's own database), ``agrees``
     (under which rules the answers agree there: ``set``, ``bag``, ``order``), ``ties`` (rows that
-    another right answer may have elsewhere or not at all), ``f1`` (BIRD's
-    soft F1 there), ``databases`` (the number of further databases that were compared), ``suite``
-    (true if the query was right on all of them), ``known_answer_possible`` (true if none of them
-    has another answer, so that a constant would be right on all), ``category`` of a query that
-    failed, and the task's ``difficulty``, ``family`` and ``notes``. Raises :class:`TaskError`
-    if the right query fails.
+    another right answer may have elsewhere or not at all), ``f1`` (BIRD's soft F1 there),
+    ``databases`` (the number of further databases that were compared), ``suite`` (true if the query
+    was right on all of them), ``known_answer_possible`` (true if none of them has another answer,
+    so that a constant would be right on all), ``category`` of a query that failed, and the task's
+    ``difficulty``, ``family`` and ``notes``. Raises :class:`TaskError` if the right query fails.
     """
 
     name = "sql"
@@ -101,17 +97,13 @@ class SqlVerifier(Verifier):
         ]
         sql = (submissions[-1].arguments or {}).get("sql") if submissions else None
         if not isinstance(sql, str):
-            reason = (
-                "the last query was not handed in as the tool wants it"
-                if submissions
-                else "no query was handed in"
-            )
+            unlike = "the last query was not handed in as the tool wants it"
+            reason = unlike if submissions else "no query was handed in"
             return self._verdict(evidence, options, _SqlFinding(False, 0.0, reason))
         right = right_answers(options.query, databases.own, evidence.engine, options.rules)
         if isinstance(right, ToolResult) and right.category in UNFIT:
-            return Verdict(
-                self.name, None, f"the right query did not get through: {right.category}"
-            )
+            why = f"the right query did not get through: {right.category}"
+            return Verdict(self.name, None, why)
         due = _right(right, evidence)
         finding = compared(due, _given(sql, databases.own, due, options), options.rules)
         suite = None
@@ -175,6 +167,8 @@ def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -
         reason = f"the answer has {len(given.rows)} rows, not {len(rows)}"
     elif rules.ordered and agrees["bag"]:
         reason = "the rows are in another order"
+    elif same(replace(rules, any_columns=True)):
+        reason = "the columns are in another order"
     else:
         reason = f"the answer has other rows, the first of them {list(given.rows[0])!r:.200}"
     return _SqlFinding(False, f1, reason, agrees)
@@ -248,7 +242,7 @@ def _elsewhere(
 
 
 def _picks(sql: str, evidence: Evidence, options: SqlOptions) -> bool:
-    """True for a query with a value of its own: it may pick the rows that were seen before."""
+    """True for a query with a value of its own: it may pick rows that were seen before."""
     read = resolve("envs.tools.sql.critic:read_query")(sql, evidence.engine)
     known = f"{evidence.task.system}\n{evidence.task.prompt}\n{options.query}"
     return read is None or not all(mentions(known, value) for value in read.values)

@@ -58,7 +58,7 @@ def _identifiers(sentence: str) -> Iterator[str]:
         yield from (found.group() for found in pattern.finditer(rest))
         rest = pattern.sub(" ", rest)
     yield from (found.group() for found in _PHONE.finditer(rest) if _is_phone(found.group()))
-    yield from (found.group() for found in _TOKEN.finditer(rest) if is_id(found.group()))
+    yield from (found.group() for found in _TOKEN.finditer(rest) if _is_id(found.group()))
     yield from (found[1] for found in _NAMED.finditer(rest))
 
 
@@ -70,7 +70,7 @@ def _is_phone(text: str) -> bool:
     return len(groups) >= 2 and not re.fullmatch(r"[\d.]+", text) and len(groups[-1]) >= 3
 
 
-def is_id(token: str) -> bool:
+def _is_id(token: str) -> bool:
     """True for a word that is an id by its form: letters with digits, or many digits."""
     plain = token.lstrip("#")
     digits = sum(map(str.isdigit, plain))

@@ -76,7 +76,6 @@ _CODES: Final = {
     "bad_json": "INVALID_JSON",
 }
 
-
 _ACTION: Final = frozenset({"type", "text", "tool", "arguments", "metadata"})
 _CALL: Final = frozenset({"type", "tool_name", "arguments", "metadata"})
 
@@ -99,13 +98,9 @@ def add_openenv(app: web.Application, sessions: EnvSessions) -> None:
     async def talk(request: web.Request) -> web.WebSocketResponse:
         return await _Talk(sessions).over(request)
 
-    for path, handler in (
-        ("ws", talk),
-        ("schema", schema),
-        ("metadata", metadata),
-        ("health", health),
-    ):
-        app.router.add_get(f"{ROOT}/{path}", handler)
+    app.router.add_get(f"{ROOT}/ws", talk)
+    for about in (schema, metadata, health):
+        app.router.add_get(f"{ROOT}/{about.__name__}", about)
 
 
 class _Talk:

@@ -39,7 +39,7 @@ TASK_INDEX: Final = "_ng_task_index"
 
 
 def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
-    """Add the routes of the protocol. Every other POST of one segment is a call, so they come last.
+    """Add the routes of the protocol. Any other path of one segment is a call, so they come last.
 
     The app needs ``_keep_cookie`` as well.
 
@@ -58,7 +58,7 @@ def _add_nemo_gym(app: web.Application, sessions: EnvSessions) -> None:
     app.router.add_post("/verify", server.verify)
     app.router.add_post("/aggregate_metrics", server.aggregate_metrics)
     app.router.add_post(f"/{REPLY}", server.reply)
-    app.router.add_post("/{tool}", server.call)
+    app.router.add_route("*", "/{tool}", server.call)
 
 
 @web.middleware
@@ -107,7 +107,7 @@ class _ResourcesServer:
         return response
 
     async def call(self, request: web.Request) -> web.Response:
-        arguments, name = await json_body(request), _session(request)
+        name, arguments = _session(request), await json_body(request)
         self._calls += 1
         called = {"tool": request.match_info["tool"], "arguments": arguments}
         step = await self._sessions.step(name, message_of(called, self._calls))
@@ -167,7 +167,8 @@ def _session(request: web.Request) -> str:
     name = request.cookies.get(COOKIE)
     if name is None:
         raise SessionError(
-            "not_found", f"no session: POST /seed_session first, and send its cookie {COOKIE}"
+            "not_found",
+            f"no such path, or no session: POST /seed_session first, and send its cookie {COOKIE}",
         )
     return name
 

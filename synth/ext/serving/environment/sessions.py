@@ -16,9 +16,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from envs.errors import EnvsError
+from synth.core.agent.text_calls import calls_json, find_calls
 from synth.episode import Episode, Score
 from synth.ext.serving.live.session import SessionError
 from synth.ext.serving.live.world import LiveWorld
@@ -150,6 +151,8 @@ class EnvSessions:
             session.used = time.monotonic()
             limits = self._live.context.agent.for_requests(session.episode.task.request_count)
             room = limits.max_tool_calls - len(session.episode.calls)
+            if limits.text_calls == "parse":
+                message = _parsed(message, session)
             try:
                 follow = await session.episode.step(message, room)
             except EnvsError:
@@ -172,8 +175,7 @@ class EnvSessions:
         """
         if name in self._ended:
             return self._ended[name]
-        session = self._session(name)
-        async with session.busy:
+        async with (session := self._session(name)).busy:
             await self._judge(session, "closed")
         return self._ended[name]
 
@@ -243,6 +245,16 @@ class EnvSessions:
                     self._end(session, "lease_ended")
 
 
+def _parsed(message: Message, session: _EnvSession) -> Message:
+    """A message with the calls that its text holds."""
+    text: object = message.get("content")
+    if not isinstance(text, str) or message.get("tool_calls"):
+        return message
+    before, calls = find_calls(text, session.episode.infos)
+    made = {"content": before, "tool_calls": calls_json(calls, session.turns)}
+    return {**message, **made} if calls else message
+
+
 def message_of(body: Mapping[str, Any], number: int) -> Message:
     """The assistant message that a request's body stands for: ``message`` itself, a ``tool`` with
     its ``arguments``, or a ``text`` to the user. ``number`` makes the id of a call.
@@ -257,7 +269,9 @@ def message_of(body: Mapping[str, Any], number: int) -> Message:
             "a step has one of `message` (the assistant's), `tool` with `arguments`, or `text`",
         )
     if given == ["message"]:
-        return body["message"]
+        if not isinstance(body["message"], dict):
+            raise SessionError("bad_request", "a step takes an assistant message, an object")
+        return cast("Message", body["message"])
     if given == ["text"]:
         if not isinstance(body["text"], str):
             raise SessionError("bad_request", "text is a string")

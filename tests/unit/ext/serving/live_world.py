@@ -30,17 +30,13 @@ def run_of(
     if not world.exists():
         world.mkdir(parents=True)
         talking_world.make(world)
+    tasks = {"count": count, "samples": samples, "families": [*families], "compose": compose}
     return prepare(
         from_dict(
             {
                 "env": {"path": str(world)},
                 "model": {"kind": model, "name": "client"},
-                "tasks": {
-                    "count": count,
-                    "samples": samples,
-                    "families": list(families),
-                    "compose": compose,
-                },
+                "tasks": tasks,
                 "database": dict(database or {}),
                 "agent": agent,
             }

@@ -48,22 +48,11 @@ async def served(
     idle_s: float = 60.0,
     longest_s: float = 600.0,
     host: str = "127.0.0.1",
-    max_turns: int = 30,
-    max_tool_calls: int = 100,
-    error_style: str = "structured",
     families: Sequence[str] = ("plan_asked",),
     compose: Mapping[int, float] | None = None,
+    **agent: object,
 ) -> AsyncIterator[Served]:
-    run = run_of(
-        folder,
-        families,
-        count=4,
-        model="scripted",
-        compose=compose,
-        max_turns=max_turns,
-        max_tool_calls=max_tool_calls,
-        error_style=error_style,
-    )
+    run = run_of(folder, families, count=4, model="scripted", compose=compose, **agent)
     async with open_live(run) as live:
         sessions = EnvSessions(live, at_once=at_once, idle_s=idle_s, longest_s=longest_s)
         async with serve_env(sessions, TOKEN, host) as url:
@@ -194,12 +183,13 @@ def test_middlewares_are_refused():
 
 
 async def test_the_calls_of_one_step_are_limited_like_all_others(tmp_path: Path):
-    async with served(tmp_path, max_tool_calls=3) as world:
+    async with served(tmp_path, max_tool_calls=3, text_calls="parse") as world:
         env = world.client()
         name = (await asyncio.to_thread(env.reset, 0))["session"]
         function = {"name": "all_items", "arguments": {}}
         calls = [{"id": str(number), "function": function} for number in range(50)]
-        await asyncio.to_thread(lambda: env.step(tool="all_items", arguments={}))
+        said = '<tool_call>{"name": "all_items", "arguments": {}}</tool_call>'
+        await asyncio.to_thread(env.step, {"role": "assistant", "content": said})
         episode = world.sessions._open[name].episode
         message = {"role": "assistant", "content": "", "tool_calls": calls}
         step = await asyncio.to_thread(env.step, message)
@@ -249,6 +239,9 @@ async def test_strangers_and_absent_tasks_are_refused(tmp_path: Path):
             await asyncio.to_thread(world.client("another").describe)
         assert error.value.status == 401
         env = world.client()
+        for method in ("GET", "POST", "PUT"):
+            with pytest.raises(EnvError, match="no such path, or no session"):
+                await asyncio.to_thread(env._send, method, "/nowhere", {})
         assert (await asyncio.to_thread(env.describe))["tasks"] == 4
         for task in (4, -1, 10**30):
             with pytest.raises(EnvError, match="task is a number from 0 to 3"):

@@ -62,6 +62,7 @@ def test_each_database_is_a_universe_with_its_own_questions(published: Path, tmp
         entry[3] for entry in ASKED
     )
     assert len({task.id for task in tasks}) == len(ASKED)
+    assert {task.gates[1].options["columns"] for task in tasks} == {"given"}
     assert {task.extras.get("difficulty") for task in tasks} == {
         "simple",
         "moderate",
@@ -213,10 +214,11 @@ def test_published_layouts(
             writer.writerows(entries)
         else:
             file.write(rows if name.endswith("l") else json.dumps(entries))
-    (source,) = sources(write_bird_world(tmp_path / "set", tmp_path / "world"))
+    (source,) = sources(write_bird_world(tmp_path / "set", tmp_path / "world", rows="gold"))
     tasks = [source.task("formula_1", at, 0) for at in range(source.capacity("formula_1"))]
     assert len(tasks) == asked
-    assert {task.gates[1].options["query"] for task in tasks} == {BRITISH}
+    options = [task.gates[1].options for task in tasks]
+    assert {(own["query"], own["columns"]) for own in options} == {(BRITISH, "any")}
     assert {one.name: one.why for one in source.account.entries} == left_out
     source.account.check()
 

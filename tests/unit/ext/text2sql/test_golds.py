@@ -75,7 +75,7 @@ def test_each_mistake_is_found_and_no_other(
     assert found == {(text, *one) for text, (_, *kinds) in PLANTED.items() for one in kinds}
     assert report["totals"] == {"cannot judge": 2, "doubtful": 6}
     assert main(["check", str(tmp_path), "--questions", rows]) == 1
-    assert "dev.json: 10 of 12 queries can judge answers; 6 doubts" in capsys.readouterr().out
+    assert "dev.json: 10 of 12 queries can judge answers; 6 doubtful" in capsys.readouterr().out
 
 
 def test_bad_input_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -206,11 +206,8 @@ def test_chance_does_not_pay(world: Path):
     """A query that takes any row, or rolls dice, may be right here; not on every database, nor
     backwards.
     """
-    for sql in (
-        "SELECT guests FROM bookings ORDER BY random() LIMIT 1",
-        "SELECT guests + booking_id FROM bookings LIMIT 1",
-    ):
-        assert judged(world, "guests", sql)[1] == 0.0
+    for shown in ("guests FROM bookings ORDER BY random()", "guests + booking_id FROM bookings"):
+        assert judged(world, "guests", f"SELECT {shown} LIMIT 1")[1] == 0.0
 
 
 def test_the_measure_of_a_wrong_answer(world: Path):
@@ -260,11 +257,11 @@ def test_a_constant_fails_where_only_values_change(tmp_path: Path, guard: str):
     assert (verdict.detail["known_answer_possible"], reward) == (False, 1.0)
 
 
-@pytest.mark.parametrize("seen", ["room_id IN (1, 2)", "phone IN ('555-1', '555-2')"])
-def test_rows_that_were_seen_before_are_picked_in_vain(tmp_path: Path, seen: str):
-    world = asking_world(tmp_path / "rooms", PHONE_BOOK)
-    assert judged(world, "rest", f"SELECT phone FROM rooms WHERE {seen}")[1] == 0.0
-    assert judged(world, "rest", "SELECT phone FROM rooms WHERE NOT name = 'Fern'")[1] == 1.0
+def test_rows_that_were_seen_before_are_picked_in_vain(tmp_path: Path):
+    world, sql = asking_world(tmp_path / "rooms", PHONE_BOOK), "SELECT phone FROM rooms WHERE "
+    assert judged(world, "rest", sql + "room_id IN (1, 2)")[1] == 0.0
+    assert judged(world, "rest", sql + "phone IN ('555-1', '555-2')")[1] == 0.0
+    assert judged(world, "rest", sql + "NOT name = 'Fern'")[1] == 1.0
 
 
 def test_an_answer_that_is_the_same_everywhere_is_said_so(tmp_path: Path):
