@@ -6,24 +6,25 @@ import re
 import sys
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from types import SimpleNamespace
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, no_type_check
 
 import wordsegment  # pyright: ignore[reportMissingTypeStubs]
 
+from envs.plugins import resolve
 from synth.ext.authoring.standards import standard_values
 
 
 def _forms() -> Any:
     """The engine of inflect without its checks of types: to compile them takes two seconds."""
-    checks = sys.modules.get("typeguard")
-    sys.modules["typeguard"] = cast("Any", SimpleNamespace(typechecked=lambda checked: checked))
+    modules, name = cast("dict[str, Any]", sys.modules), "typeguard"
+    checks = modules.pop(name, None)
+    modules[name] = SimpleNamespace(typechecked=no_type_check)
     try:
-        return import_module("inflect").engine()
+        return resolve("inflect:engine")()
     finally:
-        del sys.modules["typeguard"]
-        sys.modules.update({} if checks is None else {"typeguard": checks})
+        modules.pop(name)
+        modules |= {name: checks} if checks else {}
 
 
 FORMS = _forms()
