@@ -243,7 +243,7 @@ def _too_many(
         }
         supply = ", ".join(f"universe {universe} {size}" for universe, size in sizes.items())
     many = f"tasks.count: {tasks} is more than the families can supply, which is {total} ({supply})"
-    return "\n".join([many, *account.lines()])
+    return "\n".join([f"{many}; tasks.count={total} takes all", *account.lines()])
 
 
 def job(index: int, task: Task, samples: int, seed: int) -> Job:

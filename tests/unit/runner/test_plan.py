@@ -102,7 +102,7 @@ class TestPlan:
             Plan.make([source], 128, 1, 7)
         assert str(caught.value) == (
             "tasks.count: 128 is more than the families can supply, which is 127 (small 1, twins"
-            " 6, wide 120)"
+            " 6, wide 120); tasks.count=127 takes all"
         )
 
     @pytest.mark.parametrize("count", [1, 2, 3, 5, 17, 100, 127])
