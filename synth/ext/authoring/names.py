@@ -59,10 +59,6 @@ _GLUED = re.compile(r"[a-z]{6,}")
 """What may be several words of a name in one."""
 
 
-def _apart(glued: re.Match[str]) -> str:
-    return "_".join(resolve("synth.ext.authoring.english:words_of")(glued[0]))
-
-
 @cache
 def snake(name: str) -> str:
     """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
@@ -80,7 +76,8 @@ def spelled(name: str) -> str:
     ('last_login', 'borrower_number', 'kubernetes')
     """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
-    return _GLUED.sub(_apart, spaced.strip("_").lower())
+    words_of = resolve("synth.ext.authoring.english:words_of")
+    return _GLUED.sub(lambda glued: "_".join(words_of(glued[0])), spaced.strip("_").lower())
 
 
 def shortened(name: str, most: int) -> str:
@@ -367,22 +364,18 @@ def _said(words: Sequence[str]) -> str:
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
-        first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
+        bounds = [one for one in first if one in {"maximum", "minimum"}]
+        of = [one for one in first[:-1] if one not in bounds]
+        first, last = [*bounds, "number", "of", *of], _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] == "num" and len(words) == 2:
         first, last = ["number", "of"], _numbers(last)[1]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
-        first = [first[0], "number", "of", *first[1:]]
+        first = [first[0], "number", "of", *filter("number".__ne__, first[1:])]
     elif last in _UNITS and (first or last in _MEASURED):
         first, last = [*(first or [_MEASURED[last]]), "in"], _UNITS[last]
     return " ".join([*first, last])
-
-
-def _number_of(words: Sequence[str]) -> list[str]:
-    """The number of things, behind its bound."""
-    bounds = [one for one in words if one in {"maximum", "minimum"}]
-    return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
 def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:

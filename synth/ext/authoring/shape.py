@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -316,7 +316,9 @@ class Link:
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         named = [*filter(None, heads), name]
-        if self._is_noun(named):
+        letters = "".join(word[:1] for word in self.noun.split("_"))  # coa: a chart of accounts
+        short = len(letters) > 1 and letters in name.split("_")
+        if short or any(noun_of(one).one == self.noun for one in named):
             return self.noun
         role = named[0]
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
@@ -324,12 +326,6 @@ class Link:
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
         return role if alone or not self.noun else f"{role}_{self.noun}"
-
-    def _is_noun(self, names: Sequence[str]) -> bool:
-        """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
-        letters = "".join(word[:1] for word in self.noun.split("_"))
-        short = len(letters) > 1 and letters in names[-1].split("_")
-        return short or any(noun_of(one).one == self.noun for one in names)
 
     @property
     def is_plain(self) -> bool:
@@ -426,10 +422,6 @@ class TableShape:
     def named_by(self, link: Link) -> bool:
         """True where the link's values tell the rows apart."""
         return any({*columns} <= {*link.columns} for columns in self.distinct_sets)
-
-    def may_lack(self, link: Link) -> bool:
-        """True for a link that some row does not have."""
-        return any(self.column(one).nulls for one in link.columns)
 
     @property
     def distinct_sets(self) -> list[tuple[str, ...]]:

@@ -170,16 +170,14 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
         for column in table.asked("status", *SET, "category")
-        if (column.role != "category" or _is_set(column))
+        if (
+            column.role != "category"
+            or (column.checked and column.label.rpartition("_")[2] not in _FIXED)
+        )
         and (column.kind != "text" or column.is_choice)
         and column.name not in {*table.handle, *table.key}
         and not (column.unique or column.computed or column.fixed)
     ]
-
-
-def _is_set(column: ColumnShape) -> bool:
-    """True for a choice that is made anew in a row's life, unlike its type."""
-    return column.checked and column.is_choice and column.label.rpartition("_")[2] not in _FIXED
 
 
 _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
@@ -188,7 +186,9 @@ _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
 def _given(table: TableShape) -> list[ColumnShape]:
     """The columns that a new row is given: what must be there, and what names or places it."""
     links = {column for link in table.links for column in link.columns}
-    made = {column.name for column in table.columns if _is_made(table, column)} - links
+    single = [one for one in table.key if len(table.key) == 1]  # the database or a tool numbers it
+    made = {one for one in single if table.column(one).kind in {"integer", "number"}} - links
+    made |= {column.name for column in table.stamps} - links
     needed = {
         column.name
         for column in table.columns
@@ -196,26 +196,13 @@ def _given(table: TableShape) -> list[ColumnShape]:
         or not (column.nullable or (column.has_default and column.name not in links))
     } - made
     if needed <= links:
-        needed |= {column.name for column in _descriptive(table)[:2]}
+        said = [  # what tells something of a row that needs none of it
+            column.name
+            for column in table.asked("text", "money", "quantity", "category")
+            if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
+        ]
+        needed |= {*said[:2]}
     return [column for column in table.columns if column.name in needed and not column.computed]
-
-
-def _descriptive(table: TableShape) -> list[ColumnShape]:
-    """The columns that say something of a row which needs none of them."""
-    return [
-        column
-        for column in table.asked("text", "money", "quantity", "category")
-        if column.nullable
-        and column.seen
-        and all(len(str(value)) <= LONGEST for value in column.seen)
-    ]
-
-
-def _is_made(table: TableShape, column: ColumnShape) -> bool:
-    """True for a key that the database or the tool numbers, and for the time of a new row."""
-    if column in table.stamps:
-        return True
-    return table.key == (column.name,) and column.kind in {"integer", "number"}
 
 
 def _creatable(table: TableShape) -> bool:
