@@ -129,9 +129,9 @@ def is_written(form: str, word: str, beside: str = "") -> bool:
     return known and (bool(made) or form in _WORDS.UNIGRAMS)
 
 
-def is_verb(word: str) -> bool:
-    """True for a word that stands behind `to` as a verb does."""
-    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
+def goes_with(pair: str, word: str, share: float) -> bool:
+    """True for a word that stands so often in this pair: behind `to` as a verb, or before `on`."""
+    return _WORDS.BIGRAMS.get(pair, 0) > share * _WORDS.UNIGRAMS.get(word, _COMMON)
 
 
 def is_mass(word: str, many: str) -> bool:

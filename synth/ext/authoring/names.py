@@ -150,12 +150,15 @@ OF_ITSELF = frozenset(
 @cache
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
-    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    bare = re.sub(r"^date_|_(?:on|at|date|time|time_?stamp)(?:_ms)?$", "", label)
     bare = re.sub("creation$", "created", bare)
-    bare = re.sub("^time_?stamp$", "added", bare)
+    bare = re.sub("^time_?stamp(?:_ms)?$", "added", bare)
     *first, last = bare.split("_")
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    fitting = PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state"
+    alone = not resolve("synth.ext.authoring.english:goes_with")(f"{last} on", last, 0.2)
+    fitting = (
+        PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state" and alone
+    )
     return bare.replace("_", " ") if fitting and {*first} <= {"first", "last"} else ""
 
 
@@ -299,7 +302,7 @@ def is_sayable(words: str) -> bool:
         return "“" not in words
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
-    inside = re.search(r" (?:last|first) (?!name)", words)  # the email box last check
+    inside = re.search(r"^name | (?:last|first) (?!name)", words)  # the email box last check
     if ends or inside or not {"by", "with", "as", "at", "from", "until"}.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}

@@ -110,7 +110,9 @@ def _is_state(column: ColumnShape) -> bool:
 def _is_deed(column: ColumnShape) -> bool:
     """True for a verb and what it is done to: ``follow_redirects``."""
     first, _, rest = column.label.partition("_")
-    return resolve("synth.ext.authoring.english:is_verb")(first) and is_plural(rest)
+    return resolve("synth.ext.authoring.english:goes_with")(
+        f"to {first}", first, 0.07
+    ) and is_plural(rest)
 
 
 def _is_code_list(column: ColumnShape) -> bool:
@@ -184,7 +186,7 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$|^(?:timestamp|epoch|date"
+        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)(?:_ms)?$|^(?:timestamp|epoch|date"
         r"|time|clock|ts|ctime|mtime|atime)$|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat"
         r"|finish|expir|modif)\w*_time$|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*"
         r"|log(?:in|out)|activity|visit)$",

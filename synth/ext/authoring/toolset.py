@@ -196,13 +196,17 @@ def _given(table: TableShape) -> list[ColumnShape]:
         or not (column.nullable or (column.has_default and column.name not in links))
     } - made
     if needed <= links:
-        said = [  # what tells something of a row that needs none of it
-            column.name
-            for column in table.asked("text", "money", "quantity", "category")
-            if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
-        ]
-        needed |= {*said[:2]}
+        needed |= {column.name for column in _descriptive(table)[:2]}
     return [column for column in table.columns if column.name in needed and not column.computed]
+
+
+def _descriptive(table: TableShape) -> list[ColumnShape]:
+    """The columns that say something of a row which needs none of them."""
+    return [
+        column
+        for column in table.asked("text", "money", "quantity", "category")
+        if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
+    ]
 
 
 def _creatable(table: TableShape) -> bool:
