@@ -92,7 +92,7 @@ _ACRONYMS = frozenset(
 
 _OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
 _SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
-_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
+_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi|super)(?=[a-z]{4})")
 _UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^hw|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
 
 

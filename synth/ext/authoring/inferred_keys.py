@@ -294,7 +294,7 @@ def _held(
     db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable, *, whole: bool
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
-    holds each value. A column whose ``whole`` name is the target's noun has no amount either, and
+    holds each value; without values texts of other lengths are none. A column whose ``whole`` name is the target's noun has no amount either, and
     the key is not called after it: ``action`` is none of ``actionid``, though ``rev_page`` is one
     of ``page_id`` where all columns begin with ``rev``.
     """
@@ -305,7 +305,7 @@ def _held(
     for key in _keys(target)[: None if ends else 1]:
         other = (target is table and key is column) or not (ends or key.length == column.length)
         found = None if other else _all_held(db, table, [column], target, [key.name])
-        if found:
+        if found and (found.values or column.type != "TEXT" or key.length == column.length):
             return found
     return None
 
@@ -320,7 +320,8 @@ def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: s
 def _says_no_amount(column: LiveColumn, name: str) -> bool:
     """True for a column that is no number of something by its name: ``queue``, not ``order``."""
     kind = "text" if column.type == "TEXT" else "integer"
-    return _role_of(name, kind) in {"code", "category", "text", "name", "identifier"}
+    own = re.search(r"mail$|phone$", name)  # an email is itself, and none of the emails
+    return not own and _role_of(name, kind) in {"code", "category", "text", "name", "identifier"}
 
 
 def _refers(table: LiveTable, key: str) -> bool:

@@ -164,7 +164,8 @@ class _Inventor:
         rows, columns = self.rows.by_table[table.name], dict(like.columns)
         count = self.sizes[table.name] - len(rows)
         made = self._makers(table)
-        placed = {column for one in (table.key, *table.uniques) for column in one}
+        apart = (table.key, *table.uniques, self.shape.tables[table.name].handle)
+        placed = {column for one in apart for column in one}
         for name, maker in columns.items():
             if isinstance(maker, Serial):
                 columns[name] = Serial(0, max(int(str(row[name])) for row in rows) - len(rows))

@@ -150,7 +150,7 @@ OF_ITSELF = frozenset(
 @cache
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
-    bare = re.sub(r"^date_|_(?:on|at|date|time|time_?stamp)(?:_ms)?$", "", label)
+    bare = re.sub(r"^date_|_(?:on|at|date|time|ts|time_?stamp)(?:_ms)?$", "", label)
     bare = re.sub("creation$", "created", bare)
     bare = re.sub("^time_?stamp(?:_ms)?$", "added", bare)
     *first, last = bare.split("_")
@@ -399,11 +399,11 @@ def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[st
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """The name of each table without the first words that stand for the program: several tables
-    begin with them, and no column has them. Where a program names tables by its modules, which an
+    begin with them, and no column has them, or they are no words. Where a program names tables by its modules, which an
     ``order_order`` shows, it is without the module. ``tables`` maps tables to their columns.
 
-    >>> bare_names({"ab_user": ["id"], "ab_role": [], "ab_key": [], "task_log": ["task_id"]})
-    {'ab_user': 'user', 'ab_role': 'role', 'ab_key': 'key', 'task_log': 'task_log'}
+    >>> bare_names({"gp_user": ["gp_id"], "gp_role": [], "gp_key": [], "task_log": ["task_id"]})
+    {'gp_user': 'user', 'gp_role': 'role', 'gp_key': 'key', 'task_log': 'task_log'}
     >>> [*bare_names({"order_order": [], "order_line": ["order_id"], "tax_line": []}).values()]
     ['order', 'order_line', 'tax_line']
     >>> [*bare_names({f"{one}_model": [] for one in ("item", "unit", "bill", "sale")}).values()]
@@ -444,15 +444,22 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     parts = [name.partition("_") for name in names]
     times = Counter(head for head, _, bare in parts if bare)
     modules = {head for head, _, bare in parts if noun_of(bare).one == noun_of(head).one}
-    kept = {noun_of(name).one for name in names} | (set[str]() if modules else said)
+    nouns = {noun_of(name).one for name in names}
+    kept = nouns | (set[str]() if modules else said)
     least = 2 if modules else 3
-    of_all = {head for head, count in times.items() if 1 < count == len(names)}
-    return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    return modules | {
+        head
+        for head, count in times.items()
+        if (1 < count == len(names))
+        or (count >= least and head not in kept)
+        or (count > 2 and head not in nouns and not kind_of(head))  # gpo_, though columns have it
+    }
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
-    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queue record``. What nobody says stands in quotation marks. ``tables`` maps tables to
+    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` that of
+    fewer columns is the ``queue record``. What nobody says stands in quotation marks. ``tables`` maps tables to
     their columns.
 
     >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
@@ -462,7 +469,7 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
     names = {table: re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", one) for table, one in names.items()}
     ones = {found.many: found.one for found in map(noun_of, names.values())}
-    for table, bare in names.items():
+    for table, bare in sorted(names.items(), key=lambda one: -len([*tables[one[0]]])):
         *heads, last = bare.split("_")  # graph_templates_item, filters2_rules
         owner = max((one for one in ones if f"{bare}_".startswith(f"{one}_")), key=len, default="")
         if heads and owner and owner != bare and not PARTICIPLE.search(last):

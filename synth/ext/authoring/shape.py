@@ -345,8 +345,11 @@ class Link:
 
     @property
     def is_said(self) -> bool:
-        """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``."""
-        return is_sayable(self.words) and self.role.rpartition("_")[2] not in {"id", "key"}
+        """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``, nor
+        what comes last, such as a ``last_post``: a program keeps it.
+        """
+        ends = {self.role.partition("_")[0], self.role.rpartition("_")[2]}
+        return is_sayable(self.words) and ends.isdisjoint({"id", "key", "last", "first", "latest"})
 
 
 @dataclass(frozen=True, slots=True)

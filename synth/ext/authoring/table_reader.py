@@ -297,7 +297,8 @@ class TableReader:
         before = {one.lower() for one in self.names[: self.names.index(name)]}
         if declared is None or name.lower() in before or ("computed" in raw and computed is None):
             twice = "SQLite has one name for it and another" if name.lower() in before else COMPUTED
-            why = f"values of type {self._shown(kind, name)}" if declared is None else twice
+            kept = "cast it to a text, a number or a day"
+            why = f"type {self._shown(kind, name)}: {kept}" if declared is None else twice
             self.ledger.leave_out("column", f"{self.name}.{name}", why)
             return None
         if why := _altered(kind, own):

@@ -137,7 +137,7 @@ def _moved(table: TableShape) -> list[str]:
 
 
 _AUTHOR = re.compile(
-    r"(?:^|_)(?:author|creator|editor|reporter|sender|writer)$|^reported_"
+    r"(?:^|_)(?:author|creator|editor|poster|reporter|sender|writer)$|^reported_"
     r"|^(?:user|customer|client|patient|person|member)$"
 )
 """Who has done something, or whom a row is about: that stays true."""

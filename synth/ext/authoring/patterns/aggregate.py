@@ -124,7 +124,7 @@ def families_of(sketch: Sketch) -> list[Children]:
         and link.is_said
     ]
     return sorted(
-        found, key=lambda one: (one.is_sparse, not one.parent.by_name, not one.table.handle)
+        found, key=lambda one: (not one.parent.by_name, one.is_sparse, not one.table.handle)
     )
 
 
