@@ -62,9 +62,9 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     one = FORMS.singular_noun(word) if word.isalpha() else False
     if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
         return "noun"
-    if (_shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS) or (
-        _OF_STATES.search(word) and not is_rare(word)
-    ):
+    stated = _shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS
+    done_on = _WORDS.BIGRAMS.get(f"{word} on", 0) > 0.2 * _WORDS.UNIGRAMS.get(word, _COMMON)
+    if stated or (_OF_STATES.search(word) and not is_rare(word) and not done_on):  # commented on
         return "state"
     return "other" if _is_known(word) else ""
 
@@ -129,9 +129,9 @@ def is_written(form: str, word: str, beside: str = "") -> bool:
     return known and (bool(made) or form in _WORDS.UNIGRAMS)
 
 
-def goes_with(pair: str, word: str, share: float) -> bool:
-    """True for a word that stands so often in this pair: behind `to` as a verb, or before `on`."""
-    return _WORDS.BIGRAMS.get(pair, 0) > share * _WORDS.UNIGRAMS.get(word, _COMMON)
+def is_verb(word: str) -> bool:
+    """True for a word that stands behind `to` as a verb does."""
+    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
 
 
 def is_mass(word: str, many: str) -> bool:

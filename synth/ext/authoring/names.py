@@ -155,10 +155,7 @@ def date_verb(label: str) -> str:
     bare = re.sub("^time_?stamp(?:_ms)?$", "added", bare)
     *first, last = bare.split("_")
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    alone = not resolve("synth.ext.authoring.english:goes_with")(f"{last} on", last, 0.2)
-    fitting = (
-        PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state" and alone
-    )
+    fitting = PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state"
     return bare.replace("_", " ") if fitting and {*first} <= {"first", "last"} else ""
 
 
@@ -266,6 +263,7 @@ _SHORT = {
 }
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
 _BOUNDS = frozenset({"max", "min"})
+_BOUND_WORDS = frozenset({"maximum", "minimum"})
 _UNITS = {
     **{unit: unit for unit in ("seconds", "milliseconds", "minutes", "bytes", "cents")},
     "km": "kilometres",
@@ -367,9 +365,8 @@ def _said(words: Sequence[str]) -> str:
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
-        bounds = [one for one in first if one in {"maximum", "minimum"}]
-        of = [one for one in first[:-1] if one not in bounds]
-        first, last = [*bounds, "number", "of", *of], _numbers(first[-1])[1]
+        of = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
+        first, last = of, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] == "num" and len(words) == 2:
@@ -399,8 +396,9 @@ def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[st
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """The name of each table without the first words that stand for the program: several tables
-    begin with them, and no column has them, or they are no words. Where a program names tables by its modules, which an
-    ``order_order`` shows, it is without the module. ``tables`` maps tables to their columns.
+    begin with them, and no column has them, or they are no words. Where a program names tables by
+    its modules, which an ``order_order`` shows, it is without the module. ``tables`` maps tables to
+    their columns.
 
     >>> bare_names({"gp_user": ["gp_id"], "gp_role": [], "gp_key": [], "task_log": ["task_id"]})
     {'gp_user': 'user', 'gp_role': 'role', 'gp_key': 'key', 'task_log': 'task_log'}
@@ -445,22 +443,17 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     times = Counter(head for head, _, bare in parts if bare)
     modules = {head for head, _, bare in parts if noun_of(bare).one == noun_of(head).one}
     nouns = {noun_of(name).one for name in names}
-    kept = nouns | (set[str]() if modules else said)
-    least = 2 if modules else 3
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    return modules | {
-        head
-        for head, count in times.items()
-        if (1 < count == len(names))
-        or (count >= least and head not in kept)
-        or (count > 2 and head not in nouns and not kind_of(head))  # gpo_, though columns have it
-    }
+    kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
+    least = 2 if modules else 3
+    of_all = {head for head, count in times.items() if 1 < count == len(names)}
+    return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
-    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` that of
-    fewer columns is the ``queue record``. What nobody says stands in quotation marks. ``tables`` maps tables to
-    their columns.
+    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the one
+    with fewer columns is the ``queue record``. What nobody says stands in quotation marks.
+    ``tables`` maps tables to their columns.
 
     >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
     >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]

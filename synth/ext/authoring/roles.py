@@ -110,9 +110,7 @@ def _is_state(column: ColumnShape) -> bool:
 def _is_deed(column: ColumnShape) -> bool:
     """True for a verb and what it is done to: ``follow_redirects``."""
     first, _, rest = column.label.partition("_")
-    return resolve("synth.ext.authoring.english:goes_with")(
-        f"to {first}", first, 0.07
-    ) and is_plural(rest)
+    return resolve("synth.ext.authoring.english:is_verb")(first) and is_plural(rest)
 
 
 def _is_code_list(column: ColumnShape) -> bool:
@@ -173,7 +171,7 @@ _RULES = (
         "its type",
         (*_DATES, "text"),
         "",
-        lambda one: {one.kind, one.declared} & {*_DATES},
+        lambda one: not {one.kind, one.declared}.isdisjoint(_DATES),
     ),
     _Rule(
         "moment",
@@ -186,7 +184,8 @@ _RULES = (
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)(?:_ms)?$|^(?:timestamp|epoch|date"
+        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp"
+        r"|epoch)(?:_ms)?$|^(?:timestamp|epoch|date"
         r"|time|clock|ts|ctime|mtime|atime)$|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat"
         r"|finish|expir|modif)\w*_time$|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*"
         r"|log(?:in|out)|activity|visit)$",
@@ -467,9 +466,8 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
     preset = meant.default.isdecimal() and int(meant.default) > 1  # what is counted starts at none
     if found is not None and found.role == "measure" and preset:
         return _PRESET
-    placed = any(_PLACE.search(one.label) for one in table.columns)  # a part of a country
-    region = column.label.endswith("state") and not column.checked and placed
-    return None if region and found is not None and found.role == "status" else found
+    region = found is not None and found.role == "status" and _is_region(table, column)
+    return None if region else found
 
 
 _REGISTERED = re.compile(
@@ -479,6 +477,12 @@ _REGISTERED = re.compile(
 """Names of texts by which something is registered: of a lot, a document, an account."""
 
 _PLACE = re.compile(r"city|town|zip|postal|post_?code|country|street|address")
+
+
+def _is_region(table: TableShape, column: ColumnShape) -> bool:
+    """True for a state that is a part of a country: it stands beside a place."""
+    others = any(_PLACE.search(one.label) for one in table.columns)
+    return column.label.endswith("state") and not column.checked and others
 
 
 def _name_order(table: TableShape) -> Mapping[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -312,9 +312,7 @@ class Link:
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
         heads = [name.removesuffix(one).rstrip("_") for one in endings if name.endswith(one)]
         named = [*filter(None, heads), name]
-        letters = "".join(word[:1] for word in self.noun.split("_"))  # coa: a chart of accounts
-        short = len(letters) > 1 and letters in name.split("_")
-        if short or any(noun_of(one).one == self.noun for one in named):
+        if self._is_noun(named):
             return self.noun
         role = named[0]
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
@@ -322,6 +320,12 @@ class Link:
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
         alone = "_" in role or (is_noun and role not in {"default", "first"})
         return role if alone or not self.noun else f"{role}_{self.noun}"
+
+    def _is_noun(self, names: Sequence[str]) -> bool:
+        """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
+        letters = "".join(word[:1] for word in self.noun.split("_"))
+        short = len(letters) > 1 and letters in names[-1].split("_")
+        return short or any(noun_of(one).one == self.noun for one in names)
 
     @property
     def is_plain(self) -> bool:

@@ -223,10 +223,12 @@ def _cut(engine: Engine, part: Extract, *, masked: bool) -> Source:
         found.decisions,
         found.personal,
         ledger=ledger,
-        maintained={
-            (t.name, c.name): c.maintained for t in tables for c in t.columns if c.maintained
-        },
+        maintained=_maintained(tables),
     )
+
+
+def _maintained(tables: Sequence[LiveTable]) -> dict[tuple[str, str], str]:
+    return {(t.name, c.name): c.maintained for t in tables for c in t.columns if c.maintained}
 
 
 def _lacks_rows(rows: Rows, wanted: int, *, masked: bool) -> bool:

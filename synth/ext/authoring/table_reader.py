@@ -336,7 +336,11 @@ class TableReader:
             return self._stored_type(name), Stored()
         if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
             return "TEXT", Hexadecimal(self.engine)
-        if self.engine in {"duckdb", "postgresql"} and _is_text(kind):
+        of = _type(
+            _base(getattr(kind, "item_type", kind))
+        )  # the type of a list is that of its values
+        number = of in {"BOOLEAN", "INTEGER", "REAL", "NUMERIC"}
+        if self.engine in {"duckdb", "postgresql"} and not number:
             zoned = isinstance(kind, sql.DateTime) and kind.timezone
             several = "list" if hasattr(kind, "item_type") else ""
             return declared, Written(
@@ -433,16 +437,6 @@ def _altered(kind: sql.TypeEngine[Any], own: Stored) -> str:
 def _base(kind: sql.TypeEngine[Any]) -> sql.TypeEngine[Any]:
     """The type of the values of a domain, which may be one of another domain."""
     return _base(kind.data_type) if isinstance(kind, DOMAIN) else kind
-
-
-def _is_text(kind: sql.TypeEngine[Any]) -> bool:
-    """True for a type of values that are not numbers, or of lists of them."""
-    return _type(_base(getattr(kind, "item_type", kind))) not in {
-        "BOOLEAN",
-        "INTEGER",
-        "REAL",
-        "NUMERIC",
-    }
 
 
 def _with_choices(columns: Sequence[LiveColumn], checks: list[str]) -> list[LiveColumn]:

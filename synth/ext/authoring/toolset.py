@@ -186,9 +186,7 @@ _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
 def _given(table: TableShape) -> list[ColumnShape]:
     """The columns that a new row is given: what must be there, and what names or places it."""
     links = {column for link in table.links for column in link.columns}
-    single = [one for one in table.key if len(table.key) == 1]  # the database or a tool numbers it
-    made = {one for one in single if table.column(one).kind in {"integer", "number"}} - links
-    made |= {column.name for column in table.stamps} - links
+    made = {column.name for column in table.columns if _is_made(table, column)} - links
     needed = {
         column.name
         for column in table.columns
@@ -207,6 +205,13 @@ def _descriptive(table: TableShape) -> list[ColumnShape]:
         for column in table.asked("text", "money", "quantity", "category")
         if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
     ]
+
+
+def _is_made(table: TableShape, column: ColumnShape) -> bool:
+    """True for a key that the database or the tool numbers, and for the time of a new row."""
+    if column in table.stamps:
+        return True
+    return table.key == (column.name,) and column.kind in {"integer", "number"}
 
 
 def _creatable(table: TableShape) -> bool:
