@@ -293,7 +293,7 @@ def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
     and the one before `of` are nouns, and none says who or how.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "high in bytes")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "name locale")]
     [True, False, False, False, False]
     """
     if not words.isascii():
@@ -322,8 +322,8 @@ def said(
     """Each column as words: its comment, if that is a noun that no other column has, else its bare
     name without words that repeat the ``noun`` of the row. ``columns`` maps names to comments.
 
-    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_seats"]))
-    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_seats': \
+    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_num_seats"]))
+    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_num_seats': \
 'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]

@@ -175,7 +175,7 @@ class ColumnShape:
         spoken = self.kind in {"date", "moment", "text"} or (not bare and self.words != "count")
         *_, done, last = ["", *self.words.split()]  # the failed time, the last warning sent time
         if last in {"date", "time"} and PARTICIPLE.search(done) and not self.verb:
-            return done in {"scheduled", "planned"}
+            spoken = done in {"scheduled", "planned"}
         return spoken and self.kind not in {"boolean", "other"} and is_sayable(self.words)
 
     @property

@@ -172,7 +172,11 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
         for column in table.asked("status", *SET, "category")
         if (
             column.role != "category"
-            or (column.checked and column.label.rpartition("_")[2] not in _FIXED)
+            or (
+                column.checked
+                and column.is_choice
+                and column.label.rpartition("_")[2] not in _FIXED
+            )
         )
         and (column.kind != "text" or column.is_choice)
         and column.name not in {*table.handle, *table.key}
