@@ -125,7 +125,9 @@ class _Writer:
         if len(numbers) == len(values) and (numbers or declared):
             return self.number(column, numbers)
         texts = [str(value) for value in values]
-        if column.type == "DATE" and all(map(_is_day, [*texts, *_given(column)])):
+        plain = column.default and not column.default.startswith("CURRENT_")
+        given = [str(column.default).strip("'")] if plain else []
+        if column.type == "DATE" and all(map(_is_day, [*texts, *given])):
             return "DATE"
         return "TEXT" if self.server == "postgresql" else _mariadb_text(column, texts, indexed)
 
@@ -151,9 +153,3 @@ def _is_day(text: str) -> bool:
         return str(dt.date.fromisoformat(text)) == text
     except ValueError:
         return False
-
-
-def _given(column: LiveColumn) -> list[str]:
-    """The text that is the default of a column."""
-    is_plain = column.default and not column.default.startswith("CURRENT_")
-    return [str(column.default).strip("'")] if is_plain else []

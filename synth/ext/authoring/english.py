@@ -71,15 +71,15 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     a noun, also in the plural or of another language, a state, or another word; empty for none,
     such as an abbreviation or pieces that are glued.
 
-    >>> [kind_of(one) for one in ("status", "mounts", "umsatz", "active", "sell", "src")]
-    ['noun', 'noun', 'noun', 'state', 'other', '']
+    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "commented", "src")]
+    ['noun', 'noun', 'noun', 'state', '', '']
     """
     one = FORMS.singular_noun(word) if word.isalpha() else False
     if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):
         return "noun"
-    if (_shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS) or (
-        _OF_STATES.search(word) and not is_rare(word)
-    ):
+    stated = _shares(word)[2] and f"is {word}" in _WORDS.BIGRAMS
+    done_on = _WORDS.BIGRAMS.get(f"{word} on", 0) > 0.2 * _WORDS.UNIGRAMS.get(word, _COMMON)
+    if stated or (_OF_STATES.search(word) and not is_rare(word) and not done_on):  # commented on
         return "state"
     return "other" if _is_known(word) else ""
 
@@ -107,7 +107,7 @@ _ACRONYMS = frozenset(
 
 _OF_STATES = re.compile(r"(?:ed|[ai]ble)$")
 _SYLLABLE = re.compile(r"[aeiou][^aeiou]?$")
-_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi)(?=[a-z]{4})")
+_PREFIX = re.compile(r"^(?:re|un|pre|sub|non|over|under|inter|multi|super)(?=[a-z]{4})")
 _UNPRONOUNCED = re.compile(r"(?!sch)[^aeiouy]{4}|^hw|^[^aeiouy]+$|[a-z]{3}(?:max|min)$")
 
 

@@ -262,15 +262,10 @@ def _named(
         if target is not None and (target is not table or start):  # a label's code is its own
             named = f"_{spelled(column)}".endswith(f"_{words[-1]}_{spelled(target.key[0])}")
             return target, start == 0 or named
-    if _PERSON.search(bare) and (people := _people(nouns)):
-        return people, True
+    people = {t.name: t for one, t in nouns.items() if "_" not in one and is_of_people(one)}
+    if _PERSON.search(bare) and len(people) == 1:
+        return next(iter(people.values())), True
     return (table if words[0] == "parent" and len(table.key) == 1 else None), False
-
-
-def _people(nouns: Mapping[str, LiveTable]) -> LiveTable | None:
-    """The only table of people; None if there are several."""
-    found = [one for noun, one in nouns.items() if "_" not in noun and is_of_people(noun)]
-    return found[0] if len({one.name for one in found}) == 1 else None
 
 
 def _nouns(tables: Sequence[LiveTable]) -> dict[str, LiveTable]:
@@ -294,7 +289,8 @@ def _held(
     db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable, *, whole: bool
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
-    holds each value. A column whose ``whole`` name is the target's noun has no amount either, and
+    holds each value; without values texts of other lengths are none. A column whose ``whole`` name
+    is the target's noun has no amount either, and
     the key is not called after it: ``action`` is none of ``actionid``, though ``rev_page`` is one
     of ``page_id`` where all columns begin with ``rev``.
     """
@@ -305,7 +301,7 @@ def _held(
     for key in _keys(target)[: None if ends else 1]:
         other = (target is table and key is column) or not (ends or key.length == column.length)
         found = None if other else _all_held(db, table, [column], target, [key.name])
-        if found:
+        if found and (found.values or column.type != "TEXT" or key.length == column.length):
             return found
     return None
 
@@ -314,13 +310,10 @@ def _says_whole(table: LiveTable, column: LiveColumn, target: LiveTable, name: s
     """True for a ``name`` without an ending that says what the column refers to."""
     apart = name not in spelled(target.key[0]) or name != spelled(column.name)
     tied = target is not table and f"_{spelled(target.name)}_" in f"_{spelled(table.name)}_"
-    return (column.type == "TEXT" or apart) and (tied or _says_no_amount(column, name))
-
-
-def _says_no_amount(column: LiveColumn, name: str) -> bool:
-    """True for a column that is no number of something by its name: ``queue``, not ``order``."""
-    kind = "text" if column.type == "TEXT" else "integer"
-    return _role_of(name, kind) in {"code", "category", "text", "name", "identifier"}
+    own = re.search(r"mail$|phone$", name)  # an email is itself, and none of the emails
+    role = _role_of(name, "text" if column.type == "TEXT" else "integer")
+    no_amount = not own and role in {"code", "category", "text", "name", "identifier"}
+    return (column.type == "TEXT" or apart) and (tied or no_amount)
 
 
 def _refers(table: LiveTable, key: str) -> bool:

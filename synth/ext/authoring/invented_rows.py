@@ -142,7 +142,8 @@ class _Inventor:
     def made(self, learned: Mapping[str, MadeTable]) -> dict[str, MadeTable]:
         """The tables without rows, and more rows of those that are ``learned``."""
         own = {name: len(rows) for name, rows in self.rows.by_table.items()}
-        poor = {name for name, count in own.items() if count < self._least(name)}
+        referred = {to for one in self.tables for _, to, _ in one.links if to != one.name}
+        poor = {name for name, count in own.items() if count < 1 + (name in referred)}  # no choice
         sizes = self._sizes([name for name in own if name in poor or name in learned])
         self.sizes = {name: size for name, size in sizes.items() if size > own[name]}
         out = dict[str, MadeTable]()
@@ -153,10 +154,6 @@ class _Inventor:
                 out[table.name] = self._table(table)
         return out
 
-    def _least(self, table: str) -> int:
-        """The fewest rows that do: one is no choice for those that refer to it."""
-        return 1 + any(to == table != one.name for one in self.tables for _, to, _ in one.links)
-
     def _more(self, table: LiveTable, like: MadeTable) -> MadeTable:
         """Rows to follow the table's own, and like them; some parents have many. Where parts of
         few names make too few others, names are made up like in tables without rows.
@@ -164,7 +161,8 @@ class _Inventor:
         rows, columns = self.rows.by_table[table.name], dict(like.columns)
         count = self.sizes[table.name] - len(rows)
         made = self._makers(table)
-        placed = {column for one in (table.key, *table.uniques) for column in one}
+        apart = (table.key, *table.uniques, self.shape.tables[table.name].handle)
+        placed = {column for one in apart for column in one}
         for name, maker in columns.items():
             if isinstance(maker, Serial):
                 columns[name] = Serial(0, max(int(str(row[name])) for row in rows) - len(rows))
@@ -360,7 +358,7 @@ class _Inventor:
 
     def _words(self, shape: TableShape, most: int) -> Maker:
         """Remarks; words where a line has no room, codes where a word has none."""
-        if most < _SHORT:
+        if most < max(map(len, _PLAIN)):
             return _code(shape, most)
         if most > _LINE:
             return Texts(_NOTES)

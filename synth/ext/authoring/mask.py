@@ -49,7 +49,10 @@ class RealValues:
             self._seen[real] = new
             orders = [words]
             if kind == "name":
-                self._learn_name(words, new)
+                first, *_, last = [*new.split(), *new.split()]
+                for place, word in enumerate(words, 1):
+                    if len(word) > 2:
+                        self._names.setdefault(word, last if place == len(words) else first)
                 orders.append((*words[-1:], *words[:-1]))
             for order in orders if len(words) > 1 or any(map(str.isdigit, real)) else ():
                 if order not in self._made:
@@ -57,12 +60,6 @@ class RealValues:
                 self._made.setdefault(order, _core(new))
                 if kind in _SAYS_WHO:
                     self._whole.setdefault(order, _core(new))
-
-    def _learn_name(self, words: tuple[str, ...], made: str) -> None:
-        parts = made.split()
-        for index, word in enumerate(words):
-            if len(word) > 2:
-                self._names.setdefault(word, parts[0] if index < len(words) - 1 else parts[-1])
 
     def replaced(self, text: str, *, prose: bool, cards: bool = True) -> str:
         """The text without the real values; ``prose`` tells that it is sentences, ``cards`` that

@@ -59,10 +59,6 @@ _GLUED = re.compile(r"[a-z]{6,}")
 """What may be several words of a name in one."""
 
 
-def _apart(glued: re.Match[str]) -> str:
-    return "_".join(resolve("synth.ext.authoring.english:words_of")(glued[0]))
-
-
 @cache
 def snake(name: str) -> str:
     """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
@@ -80,7 +76,8 @@ def spelled(name: str) -> str:
     ('last_login', 'borrower_number', 'kubernetes')
     """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
-    return _GLUED.sub(_apart, spaced.strip("_").lower())
+    words_of = resolve("synth.ext.authoring.english:words_of")
+    return _GLUED.sub(lambda glued: "_".join(words_of(glued[0])), spaced.strip("_").lower())
 
 
 def shortened(name: str, most: int) -> str:
@@ -153,9 +150,9 @@ OF_ITSELF = frozenset(
 @cache
 def date_verb(label: str) -> str:
     """The participle of a column of dates: ``opened`` for ``opened_on``; empty without one."""
-    bare = re.sub(r"^date_|_(?:on|at|date|time)$", "", label)
+    bare = re.sub(r"^date_|_(?:on|at|date|time|ts|time_?stamp)(?:_ms)?$", "", label)
     bare = re.sub("creation$", "created", bare)
-    bare = re.sub("^time_?stamp$", "added", bare)
+    bare = re.sub("^time_?stamp(?:_ms)?$", "added", bare)
     *first, last = bare.split("_")
     kind_of = resolve("synth.ext.authoring.english:kind_of")
     fitting = PARTICIPLE.search(last) and last not in OF_ITSELF and kind_of(last) == "state"
@@ -266,6 +263,7 @@ _SHORT = {
 }
 _COUNTS = frozenset({"num", "nr", "no", "number", "n"})
 _BOUNDS = frozenset({"max", "min"})
+_BOUND_WORDS = frozenset({"maximum", "minimum"})
 _UNITS = {
     **{unit: unit for unit in ("seconds", "milliseconds", "minutes", "bytes", "cents")},
     "km": "kilometres",
@@ -295,14 +293,14 @@ def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
     and the one before `of` are nouns, and none says who or how.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "high in bytes")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "name locale")]
     [True, False, False, False, False]
     """
     if not words.isascii():
         return "“" not in words
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
-    inside = re.search(r" (?:last|first) (?!name)", words)  # the email box last check
+    inside = re.search(r"^name | (?:last|first) (?!name)", words)  # the email box last check
     if ends or inside or not {"by", "with", "as", "at", "from", "until"}.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
@@ -324,8 +322,8 @@ def said(
     """Each column as words: its comment, if that is a noun that no other column has, else its bare
     name without words that repeat the ``noun`` of the row. ``columns`` maps names to comments.
 
-    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_seats"]))
-    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_seats': \
+    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_num_seats"]))
+    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_num_seats': \
 'maximum number of seats'}
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
@@ -367,22 +365,17 @@ def _said(words: Sequence[str]) -> str:
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
-        first, last = _number_of(first[:-1]), _numbers(first[-1])[1]
+        of = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
+        first, last = of, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] == "num" and len(words) == 2:
         first, last = ["number", "of"], _numbers(last)[1]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
-        first = [first[0], "number", "of", *first[1:]]
+        first = [first[0], "number", "of", *filter("number".__ne__, first[1:])]
     elif last in _UNITS and (first or last in _MEASURED):
         first, last = [*(first or [_MEASURED[last]]), "in"], _UNITS[last]
     return " ".join([*first, last])
-
-
-def _number_of(words: Sequence[str]) -> list[str]:
-    """The number of things, behind its bound."""
-    bounds = [one for one in words if one in {"maximum", "minimum"}]
-    return [*bounds, "number", "of", *(one for one in words if one not in bounds)]
 
 
 def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
@@ -403,11 +396,12 @@ def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[st
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """The name of each table without the first words that stand for the program: several tables
-    begin with them, and no column has them. Where a program names tables by its modules, which an
-    ``order_order`` shows, it is without the module. ``tables`` maps tables to their columns.
+    begin with them, and no column has them, or they are no words. Where a program names tables by
+    its modules, which an ``order_order`` shows, it is without the module. ``tables`` maps tables to
+    their columns.
 
-    >>> bare_names({"ab_user": ["id"], "ab_role": [], "ab_key": [], "task_log": ["task_id"]})
-    {'ab_user': 'user', 'ab_role': 'role', 'ab_key': 'key', 'task_log': 'task_log'}
+    >>> bare_names({"gp_user": ["gp_id"], "gp_role": [], "gp_key": [], "task_log": ["task_id"]})
+    {'gp_user': 'user', 'gp_role': 'role', 'gp_key': 'key', 'task_log': 'task_log'}
     >>> [*bare_names({"order_order": [], "order_line": ["order_id"], "tax_line": []}).values()]
     ['order', 'order_line', 'tax_line']
     >>> [*bare_names({f"{one}_model": [] for one in ("item", "unit", "bill", "sale")}).values()]
@@ -448,16 +442,18 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     parts = [name.partition("_") for name in names]
     times = Counter(head for head, _, bare in parts if bare)
     modules = {head for head, _, bare in parts if noun_of(bare).one == noun_of(head).one}
-    kept = {noun_of(name).one for name in names} | (set[str]() if modules else said)
+    nouns = {noun_of(name).one for name in names}
+    kind_of = resolve("synth.ext.authoring.english:kind_of")
+    kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
     least = 2 if modules else 3
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
     return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
-    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the second is
-    the ``queue record``. What nobody says stands in quotation marks. ``tables`` maps tables to
-    their columns.
+    """A noun for each table, no two of them the same: of ``queue`` and ``queues`` the one
+    with fewer columns is the ``queue record``. What nobody says stands in quotation marks.
+    ``tables`` maps tables to their columns.
 
     >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
     >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]
@@ -466,7 +462,7 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
     names = {table: re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", one) for table, one in names.items()}
     ones = {found.many: found.one for found in map(noun_of, names.values())}
-    for table, bare in names.items():
+    for table, bare in sorted(names.items(), key=lambda one: -len([*tables[one[0]]])):
         *heads, last = bare.split("_")  # graph_templates_item, filters2_rules
         owner = max((one for one in ones if f"{bare}_".startswith(f"{one}_")), key=len, default="")
         if heads and owner and owner != bare and not PARTICIPLE.search(last):

@@ -40,7 +40,7 @@ ADDRESS_END, STANDARD_END = _ending(_ADDRESSES), _ending(_STANDARDS)
 """
 
 _PROVIDERS = (
-    (r"e?mail", "ascii_safe_email"),
+    (r"e?mail(?!_?(?:host|server|domain|port))", "ascii_safe_email"),
     (r"(?:first|given|fore)_?name|(?:^|_)f_?name", "first_name"),
     (r"(?:last|family|sur)_?name|(?:^|_)l_?name", "last_name"),
     (r"nick|_by$|sender|creator|owner", "user_name"),

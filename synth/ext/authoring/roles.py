@@ -78,10 +78,6 @@ ADDRESS = "its name says an address"
 _YES_NO = frozenset({"0", "1", "y", "n", "t", "f", "yes", "no", "true", "false", "on", "off"})
 
 
-def _is_yes_no(choices: Collection[object]) -> bool:
-    return len(choices) == 2 and {str(one).lower() for one in choices} <= _YES_NO
-
-
 def _is_flag(column: ColumnShape) -> bool:
     """True for numbers and words that say yes or no."""
     values = {str(value).lower() for value in column.seen} - {""}
@@ -92,16 +88,6 @@ def _is_switch(column: ColumnShape) -> bool:
     """True for a small number that is 0 or 1 by default, and for a text that is yes or no."""
     known = {"0", "1"} if column.small else _YES_NO - {"0", "1"}
     return column.default.lower() in known and not COUNTED_OFF.search(column.label)
-
-
-def _is_preset(column: ColumnShape) -> bool:
-    """True for a number that starts above 1: what is counted or measured starts at none."""
-    return column.default.isdecimal() and int(column.default) > 1
-
-
-def _is_clock(column: ColumnShape) -> bool:
-    """True for seconds or milliseconds since 1970."""
-    return bool(column.seen) and all(abs(float(value)) >= 1e9 for value in column.seen)
 
 
 def _is_long_code(column: ColumnShape) -> bool:
@@ -181,22 +167,25 @@ _RULES = (
         _is_flag,
     ),
     _Rule(
-        "flag",
-        "its values are 0 and 1",
-        ("text",),
+        "moment",
+        "its type",
+        (*_DATES, "text"),
         "",
-        lambda one: (
-            one.seen != () and {*one.seen} <= {"0", "1"} and not COUNTED_OFF.search(one.label)
-        ),
+        lambda one: not {one.kind, one.declared}.isdisjoint(_DATES),
     ),
-    _Rule("moment", "its type", _DATES),
-    _Rule("moment", "its type", ("text",), "", lambda column: column.declared in _DATES),
-    _Rule("moment", "its values are seconds since 1970", _NUMBERS, "", _is_clock),
+    _Rule(
+        "moment",
+        "its values are seconds since 1970",
+        _NUMBERS,
+        "",
+        lambda one: bool(one.seen) and all(abs(float(value)) >= 1e9 for value in one.seen),
+    ),
     _Rule(
         "moment",
         "its name",
         _NUMBERS,
-        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp|epoch)$|^(?:timestamp|epoch|date"
+        r"(?:^|_)at$|(?<!up|di)date$|_(?:ts|date_?time|timestamp"
+        r"|epoch)(?:_ms)?$|^(?:timestamp|epoch|date"
         r"|time|clock|ts|ctime|mtime|atime)$|^date_|(?:^|_)(?:start|stop|end|begin|submi|creat"
         r"|finish|expir|modif)\w*_time$|^(?:last|first|next)_?(?:seen|check\w*|update\w*|change\w*"
         r"|log(?:in|out)|activity|visit)$",
@@ -275,7 +264,13 @@ _RULES = (
         r"|height|size|age|weight|rating|score|grade|floor|max|min|high|low|most|least|limit|delay"
         r"|ttl|timer|lifetime|speed|rate|brightness|contrast|validity|km|kg)(?:_|$)",
     ),
-    _Rule("flag", "its check", ("integer", "text"), "", lambda one: _is_yes_no(one.choices)),
+    _Rule(
+        "flag",
+        "its check",
+        ("integer", "text"),
+        "",
+        lambda one: len(one.choices) == 2 and _is_flag(replace(one, seen=one.choices)),
+    ),
     _Rule("flag", "its name says what is done", ("integer",), "_", _is_deed),
     _Rule("category", "it has few values", _NUMBERS, "", lambda one: bool(one.choices)),
     _Rule("quantity", "a bound or decimals", _NUMBERS, "", _is_bounded),
@@ -385,16 +380,15 @@ def secret_columns(
         column
         for column, own in values.items()
         if (
-            ((found := _SECRET.search(spelled(column))) and (column not in plain or _is_one(found)))
+            (
+                (found := _SECRET.search(spelled(column)))
+                and (column not in plain or found.end() == len(found.string))
+                and (column not in plain or not is_plural(found[0].rpartition("_")[2]))
+            )
             or any(map(_packs_secret, own))
             or (_VALUE.search(spelled(column)) and naming - {column})
         )
     }
-
-
-def _is_one(found: re.Match[str]) -> bool:
-    """True for a name that ends with one secret: ``tokens`` that are a number are counted."""
-    return found.end() == len(found.string) and not is_plural(found[0].rpartition("_")[2])
 
 
 def _names_secret(value: object) -> bool:
@@ -469,7 +463,8 @@ def _rule_for(table: TableShape, column: ColumnShape) -> _Rule | None:
         seen = tuple(one for one in column.seen if not (numeric and isinstance(one, str)))
         meant = replace(column, kind=column.declared, seen=seen)
     found = next((rule for rule in _RULES if rule.fits(meant)), None)
-    if found is not None and found.role == "measure" and _is_preset(meant):
+    preset = meant.default.isdecimal() and int(meant.default) > 1  # what is counted starts at none
+    if found is not None and found.role == "measure" and preset:
         return _PRESET
     region = found is not None and found.role == "status" and _is_region(table, column)
     return None if region else found
@@ -538,13 +533,9 @@ def _handle(table: TableShape) -> tuple[str, ...]:
 
 def _sayable(column: ColumnShape, rows: int) -> bool:
     texts = [str(value) for value in column.seen]
-    fine = [text for text in texts if _is_plain(text)]
+    fine = [t for t in texts if 1 < len(t) <= LONGEST and t == t.strip() and "\n" not in t]
     most = 0.5 * max(1, rows - column.nulls)
     return bool(texts) and len(fine) >= 0.8 * len(texts) and column.distinct >= most
-
-
-def _is_plain(text: str) -> bool:
-    return 1 < len(text) <= LONGEST and text == text.strip() and "\n" not in text
 
 
 CLOSED = frozenset(

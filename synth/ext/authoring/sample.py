@@ -55,18 +55,15 @@ def _fill(
     most: int,
     progress: Callable[[str], None] | None,
 ) -> None:
-    rows.counts = {table.name: _count(db, table) for table in tables}
+    for one in tables:
+        query = one.select().with_only_columns(func.count(), maintain_column_froms=True)
+        rows.counts[one.name] = int(db.execute(query).scalar_one())
     share = _share(list(rows.counts.values()), most)
     for number, table in enumerate(tables, 1):
         found = rows.by_table[table.name] = _some(db, table, rows, share)
         if progress:
             progress(f"read {table.name}: {len(found):,} rows (table {number} of {len(tables)})")
     _close(db, {table.name: table for table in tables}, rows)
-
-
-def _count(db: Connection, table: LiveTable) -> int:
-    query = table.select().with_only_columns(func.count(), maintain_column_froms=True)
-    return int(db.execute(query).scalar_one())
 
 
 def _share(counts: Sequence[int], most: int) -> int:

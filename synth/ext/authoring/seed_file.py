@@ -102,7 +102,11 @@ def _filled(items: Sequence[str], inner: str) -> str:
 def _parts(value: object) -> tuple[str, str, list[tuple[str, object]]]:
     """The brackets of a value, and its parts with what stands before each of them."""
     if is_dataclass(value):
-        kept = [field for field in fields(value) if not _is_default(value, field)]
+        kept = [
+            field
+            for field in fields(value)
+            if field.default is MISSING or getattr(value, field.name) not in (field.default, [])
+        ]
         named = [(field.name, getattr(value, field.name)) for field in kept]
         first = [("", part) for _, part in named[:2]]
         more = [(f"{name}=", part) for name, part in named[2:]]
@@ -112,10 +116,6 @@ def _parts(value: object) -> tuple[str, str, list[tuple[str, object]]]:
         return "{", "}", [(f"{_line(key)}: ", part) for key, part in items]
     parts = [("", part) for part in cast("Sequence[object]", value)]
     return ("(", ")", parts) if isinstance(value, tuple) else ("[", "]", parts)
-
-
-def _is_default(value: object, field: Any) -> bool:
-    return field.default is not MISSING and getattr(value, field.name) in (field.default, [])
 
 
 def _line(value: object) -> str:

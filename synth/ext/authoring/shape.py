@@ -11,6 +11,7 @@ from envs.plugins import resolve
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import (
     OF_ITSELF,
+    PARTICIPLE,
     Noun,
     a,
     be,
@@ -58,12 +59,6 @@ _MARKED = re.compile(r"^(?:is|was)_")
 
 _STAMP = re.compile(r"(?:date_)?(?:creat|insert|add)(?:ed|ion)(?:_|$)")
 """Names of the day or time at which the program makes a row."""
-
-_DONE_TIME = re.compile(
-    rf"^(?!(?:last|first|next) )\w+ \w*ed (?:time|date)$"
-    rf"|^(?:{'|'.join(sorted(OF_ITSELF - {'scheduled', 'planned'}))}) (?:time|date)$"
-)
-"""Words for the time of a deed that nobody says: the terms agreed time, the failed time."""
 
 _DEGREES = {
     **dict.fromkeys(("length", "duration", "distance"), ("longer", "longest")),
@@ -178,8 +173,9 @@ class ColumnShape:
         """True for a column that a person asks for: its name is words, its values say something."""
         bare = self.role in {"moment", "category", "status"} or "time" in self.words.split()
         spoken = self.kind in {"date", "moment", "text"} or (not bare and self.words != "count")
-        if self.kind in {"date", "moment"} and _DONE_TIME.search(self.words) and not self.verb:
-            return False
+        *_, done, last = ["", *self.words.split()]  # the failed time, the last warning sent time
+        if last in {"date", "time"} and PARTICIPLE.search(done) and not self.verb:
+            spoken = done in {"scheduled", "planned"}
         return spoken and self.kind not in {"boolean", "other"} and is_sayable(self.words)
 
     @property
@@ -223,7 +219,7 @@ class ColumnShape:
     @property
     def deed(self) -> str:
         """The deed of a moment of whichever kind: ``used`` for ``last_used``."""
-        done = date_verb(self.words.replace(" ", "_")) if self.role == "moment" else ""
+        done = date_verb(self.label) if self.role == "moment" else ""
         return done.removeprefix("last ")
 
     @property
@@ -245,7 +241,7 @@ class ColumnShape:
             return (
                 f"most recently {self.deed} {rows}"
                 if self.deed
-                else f"{rows} with the latest {words}"
+                else f"{rows} with the latest {words.removeprefix('last ')}"
             )
         if self._degrees:
             return f"{self._degrees[1]} {rows}"
@@ -353,8 +349,11 @@ class Link:
 
     @property
     def is_said(self) -> bool:
-        """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``."""
-        return is_sayable(self.words) and self.role.rpartition("_")[2] not in {"id", "key"}
+        """True for a part that has a name: ``support_rep``, not ``reported_by`` nor ``id``, nor
+        what comes last, such as a ``last_post``: a program keeps it.
+        """
+        ends = {self.role.partition("_")[0], self.role.rpartition("_")[2]}
+        return is_sayable(self.words) and ends.isdisjoint({"id", "key", "last", "first", "latest"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,10 +425,6 @@ class TableShape:
     def named_by(self, link: Link) -> bool:
         """True where the link's values tell the rows apart."""
         return any({*columns} <= {*link.columns} for columns in self.distinct_sets)
-
-    def may_lack(self, link: Link) -> bool:
-        """True for a link that some row does not have."""
-        return any(self.column(one).nulls for one in link.columns)
 
     @property
     def distinct_sets(self) -> list[tuple[str, ...]]:

@@ -297,7 +297,8 @@ class TableReader:
         before = {one.lower() for one in self.names[: self.names.index(name)]}
         if declared is None or name.lower() in before or ("computed" in raw and computed is None):
             twice = "SQLite has one name for it and another" if name.lower() in before else COMPUTED
-            why = f"values of type {self._shown(kind, name)}" if declared is None else twice
+            kept = "cast it to a text, a number or a day"
+            why = f"type {self._shown(kind, name)}: {kept}" if declared is None else twice
             self.ledger.leave_out("column", f"{self.name}.{name}", why)
             return None
         if why := _altered(kind, own):
@@ -335,7 +336,9 @@ class TableReader:
             return self._stored_type(name), Stored()
         if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
             return "TEXT", Hexadecimal(self.engine)
-        if self.engine in {"duckdb", "postgresql"} and _is_text(kind):
+        of = _type(_base(getattr(kind, "item_type", kind)))
+        number = of in {"BOOLEAN", "INTEGER", "REAL", "NUMERIC"}  # or a list of them
+        if self.engine in {"duckdb", "postgresql"} and not number:
             zoned = isinstance(kind, sql.DateTime) and kind.timezone
             several = "list" if hasattr(kind, "item_type") else ""
             return declared, Written(
@@ -432,16 +435,6 @@ def _altered(kind: sql.TypeEngine[Any], own: Stored) -> str:
 def _base(kind: sql.TypeEngine[Any]) -> sql.TypeEngine[Any]:
     """The type of the values of a domain, which may be one of another domain."""
     return _base(kind.data_type) if isinstance(kind, DOMAIN) else kind
-
-
-def _is_text(kind: sql.TypeEngine[Any]) -> bool:
-    """True for a type of values that are not numbers, or of lists of them."""
-    return _type(_base(getattr(kind, "item_type", kind))) not in {
-        "BOOLEAN",
-        "INTEGER",
-        "REAL",
-        "NUMERIC",
-    }
 
 
 def _with_choices(columns: Sequence[LiveColumn], checks: list[str]) -> list[LiveColumn]:

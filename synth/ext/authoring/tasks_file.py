@@ -94,14 +94,11 @@ def _styled(value: object, *, top: bool = False) -> object:
     if isinstance(value, list | tuple):
         items = cast("Sequence[object]", value)
         inner = [_styled(item) for item in items]
-        return _FlowList(inner) if _is_short(items) and not _texts(items) else inner
+        texts = any(isinstance(item, str) and " " in item for item in items)
+        return _FlowList(inner) if _is_short(items) and not texts else inner
     return value
 
 
 def _is_short(value: object) -> bool:
     text = repr(value)
     return len(text) <= _FLOW and "\\n" not in text
-
-
-def _texts(items: Sequence[object]) -> bool:
-    return any(isinstance(item, str) and " " in item for item in items)

@@ -137,7 +137,7 @@ def _moved(table: TableShape) -> list[str]:
 
 
 _AUTHOR = re.compile(
-    r"(?:^|_)(?:author|creator|editor|reporter|sender|writer)$|^reported_"
+    r"(?:^|_)(?:author|creator|editor|poster|reporter|sender|writer)$|^reported_"
     r"|^(?:user|customer|client|patient|person|member)$"
 )
 """Who has done something, or whom a row is about: that stays true."""
@@ -170,16 +170,18 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
         for column in table.asked("status", *SET, "category")
-        if (column.role != "category" or _is_set(column))
+        if (
+            column.role != "category"
+            or (
+                column.checked
+                and column.is_choice
+                and column.label.rpartition("_")[2] not in _FIXED
+            )
+        )
         and (column.kind != "text" or column.is_choice)
         and column.name not in {*table.handle, *table.key}
         and not (column.unique or column.computed or column.fixed)
     ]
-
-
-def _is_set(column: ColumnShape) -> bool:
-    """True for a choice that is made anew in a row's life, unlike its type."""
-    return column.checked and column.is_choice and column.label.rpartition("_")[2] not in _FIXED
 
 
 _FIXED = frozenset({"type", "kind", "class", "category", "permission"})
@@ -205,9 +207,7 @@ def _descriptive(table: TableShape) -> list[ColumnShape]:
     return [
         column
         for column in table.asked("text", "money", "quantity", "category")
-        if column.nullable
-        and column.seen
-        and all(len(str(value)) <= LONGEST for value in column.seen)
+        if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
     ]
 
 

@@ -108,7 +108,9 @@ def main(options: Arguments) -> int:
         return 0
     _report(options, world)
     if not world.proofs.kept:
-        raise OperatorError(f"no family proves itself on this database: {_reasons(world)}")
+        why = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
+        why = why or "no pattern suits its tables and rows, see what is left out of them"
+        raise OperatorError(f"no family proves itself on this database: {why}")
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)
@@ -127,12 +129,6 @@ def _made(path: Path, source: Source, roles: Roles, options: Arguments, screen: 
         proves=not options.dry_run,
         workers=options.workers or os.cpu_count() or 1,
     )
-
-
-def _reasons(world: NewWorld) -> str:
-    """The reasons for which all drafts are left out."""
-    reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
-    return reasons or "no pattern suits its tables and rows, see what is left out of them"
 
 
 def _explain(source: Source, roles: Roles, screen: Screen) -> int:

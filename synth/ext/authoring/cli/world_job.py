@@ -193,7 +193,16 @@ class WorldJob(ABC, Generic[Outcome]):
         ):
             self.ask(load_world(self.folder), journal)
             self.spent = Spending.of(list(journal.answers.values()))
-        print_document(self._document(), self._conclude, as_json=options.json)
+        document: dict[str, object] = {
+            "world": str(self.folder),
+            "model": self.model.name,
+            "stopped": self.ended_early,
+            **asdict(self.spent),
+            "kept": self.kept,
+            "left_out": dict(self.causes.most_common()),
+            **self.to_json(),
+        }
+        print_document(document, self._conclude, as_json=options.json)
         return self._exit_code
 
     @abstractmethod
@@ -258,17 +267,6 @@ class WorldJob(ABC, Generic[Outcome]):
         if self.stopped is not None:
             return PARTIAL
         return 0 if self.kept else 1
-
-    def _document(self) -> dict[str, object]:
-        return {
-            "world": str(self.folder),
-            "model": self.model.name,
-            "stopped": self.ended_early,
-            **asdict(self.spent),
-            "kept": self.kept,
-            "left_out": dict(self.causes.most_common()),
-            **self.to_json(),
-        }
 
     def _conclude(self, screen: Screen) -> None:
         screen.line()

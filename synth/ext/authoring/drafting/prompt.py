@@ -155,13 +155,10 @@ def feedback(refusal: Refusal, numbered: str) -> str:
 
 def _examples(bodies: Sequence[Mapping[str, Any]], draft: int) -> str:
     """Some families, others for each draft."""
-    texts = [text for body in bodies if len(text := family_text(_plain(body))) <= EXAMPLE_CHARS]
+    plain = [{k: v for k, v in body.items() if k not in ("source", "honest")} for body in bodies]
+    texts = [text for body in plain if len(text := family_text(body)) <= EXAMPLE_CHARS]
     chosen = [texts[(draft + index) % len(texts)] for index in range(min(EXAMPLES, len(texts)))]
     return "\n".join(chosen)
-
-
-def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if key not in ("source", "honest")}
 
 
 def _work(known: Signature) -> list[str]:
@@ -191,18 +188,15 @@ def _rows(template: Template, count: int) -> str:
                 )
             except ValueError:  # bytes, which JSON does not hold
                 continue
-            lines += [f"{name}: {json.dumps(_cut(row), ensure_ascii=False)}" for row in rows]
+            for row in rows:
+                cut = {
+                    k: _clipped(v, CELL_CHARS) if isinstance(v, str) else v for k, v in row.items()
+                }
+                lines.append(f"{name}: {json.dumps(cut, ensure_ascii=False)}")
         return lines
 
     with template.open(Pins()) as sandbox:
         return "\n".join(Queries(sandbox, template).during(read))
-
-
-def _cut(row: Mapping[str, object]) -> dict[str, object]:
-    return {
-        name: _clipped(value, CELL_CHARS) if isinstance(value, str) else value
-        for name, value in row.items()
-    }
 
 
 def _clipped(text: str, most: int) -> str:

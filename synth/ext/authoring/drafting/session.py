@@ -18,13 +18,12 @@ from synth.core.tasks.yaml.source_map import Map, load_yaml
 from synth.core.tasks.yaml.words import FAMILY_ID
 from synth.errors import TaskError
 from synth.ext.authoring.asking.budget import AskingBudget
-from synth.ext.authoring.asking.journal import Answer, AskingJournal
+from synth.ext.authoring.asking.journal import AskingJournal
 from synth.ext.authoring.asking.questions import AskingSession, Refusal
 from synth.ext.authoring.drafting.prompt import DraftOutcome, feedback, opening
 from synth.ext.authoring.drafting.workbench import Workbench, numbered
 from synth.model import Model
 from synth.plugins import REWARDS
-from synth.task import Message
 
 LONGEST = 16_000
 """The most characters of a family."""
@@ -163,21 +162,20 @@ class DraftSession(AskingSession[DraftOutcome]):
             self._bench.add(outcome.body)
             self._journal.has_added([str(outcome.draft)])
 
-    def _opening(self, number: int) -> list[Message]:
-        left_out = [outcome for outcome in self._journal.ends.values() if not outcome.kept]
-        bench = self._bench
-        known = bench.known.signatures
-        return opening(self._job.world, self._job.tools, number, bench.bodies, known, left_out)
-
     def _drafted(self, number: int) -> DraftOutcome:
         """One draft, from the first request to the family or the last reason."""
-        messages = self._opening(number)
+        left_out = [outcome for outcome in self._journal.ends.values() if not outcome.kept]
+        bench, job = self._bench, self._job
+        known = bench.known.signatures
+        messages = opening(job.world, job.tools, number, bench.bodies, known, left_out)
         refusal, family = Refusal("no attempt", ("nothing was asked",)), None
         for attempt in range(1, self._job.attempts + 1):
             answer = self._runner.run(self.answer((number, attempt), messages))
             body: dict[str, Any] | None = None
             try:
-                body = self._read(answer)
+                if answer.problem:
+                    raise Refusal("no answer", (answer.problem,))
+                body = _read_family(answer.text, bench.scratch, bench.taken)
                 family = str(body["id"])
                 noted = {**body, "source": {"model": self._model.name, "attempts": attempt}}
                 found = self._bench.prove(noted)
@@ -197,8 +195,3 @@ class DraftSession(AskingSession[DraftOutcome]):
         outcome = DraftOutcome(number, family, self._job.attempts, refusal.cause, refusal.reason)
         self._journal.ended((number,), outcome)
         return outcome
-
-    def _read(self, answer: Answer) -> dict[str, Any]:
-        if answer.problem:
-            raise Refusal("no answer", (answer.problem,))
-        return _read_family(answer.text, self._bench.scratch, self._bench.taken)

@@ -32,7 +32,9 @@ class Signature:
         if not set(self.tools) & set(other.tools):
             return False
         return any(
-            _share(mine, theirs) >= SAME_WORDS for mine in self.words for theirs in other.words
+            len(mine & theirs) >= SAME_WORDS * len(mine | theirs)
+            for mine in self.words
+            for theirs in other.words
         )
 
 
@@ -61,8 +63,3 @@ def _words(task: Task) -> frozenset[str]:
     for value in sorted((str(value) for value in task.slots.values()), key=len, reverse=True):
         text = text.replace(value, " ") if value else text
     return frozenset(re.findall(r"\w+", text.casefold()))
-
-
-def _share(mine: frozenset[str], theirs: frozenset[str]) -> float:
-    """The share of words that two texts have in common (Jaccard's)."""
-    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0

@@ -264,7 +264,9 @@ class Workbench:
         """The families that there are, read when they are first asked for."""
         if self._known is None:
             (self._folder / FILE).write_text(self._text(), "utf-8")
-            self._known = survey(self._folder, self._options) if self._has_families() else _Survey()
+            others = (self._folder / name for name in FAMILY_READERS.builtin if name != FILE)
+            some = self.bodies or any(file.is_file() for file in others)
+            self._known = survey(self._folder, self._options) if some else _Survey()
         return self._known
 
     @property
@@ -321,10 +323,6 @@ class Workbench:
             return NEW_FILE
         with disk(self.file, "read"):
             return self.file.read_text("utf-8")
-
-    def _has_families(self) -> bool:
-        others = (self._folder / name for name in FAMILY_READERS.builtin if name != FILE)
-        return bool(self.bodies) or any(file.is_file() for file in others)
 
     def _shown(self, reason: str, first: int) -> str:
         """A reason with lines of the family instead of places in files of this machine."""

@@ -46,6 +46,12 @@ class Children:
         return f"of {self.link.words} {parent.told}"
 
     @property
+    def is_sparse(self) -> bool:
+        """True where hardly a parent has two rows."""
+        column = self.table.column(self.link.column)
+        return 2 * (self.table.rows - column.nulls) < 3 * column.distinct
+
+    @property
     def words(self) -> str:
         """The words for the rows: "tracks of the album {album}"."""
         return f"{self.noun.plural_words} {self.whose}"
@@ -117,7 +123,9 @@ def families_of(sketch: Sketch) -> list[Children]:
         and {*parent.key} == {*link.targets}
         and link.is_said
     ]
-    return sorted(found, key=lambda one: (not one.parent.by_name, not one.table.handle))
+    return sorted(
+        found, key=lambda one: (not one.parent.by_name, one.is_sparse, not one.table.handle)
+    )
 
 
 def list_children(sketch: Sketch) -> Iterator[Draft]:
@@ -226,11 +234,14 @@ def _count(rows: Children) -> Draft | None:
             f"{holder} has {{{many}}} {counted}.",
             f"I count {{{many}}} {counted} for {holder}.",
         ]
+    if arguments:  # there may be one
+        of = f"{counted} of {holder}" if rows.link.is_plain else words
+        said = [f"The number of {of} is {{{many}}}.", f"Number of {of}: {{{many}}}."]
     return family(
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",
         f"Count the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
-        rows.ground().replace(f"AND {SHORT}", "AND 200"),
+        rows.ground(least=2).replace(f"AND {SHORT}", "AND 200"),
         asked,
         [
             *rows.listed({"count": "$.count", many: "$.count"}, arguments),

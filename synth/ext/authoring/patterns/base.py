@@ -246,7 +246,7 @@ class Named:
             link
             for link in self.table.links
             if link.table != self.table.name
-            and not self.table.may_lack(link)
+            and not any(self.table.column(one).nulls for one in link.columns)
             and closed(owner := sketch.shape.tables[link.table])
             and sketch.tools[link.table].get
             and {*owner.key} == {*link.targets}

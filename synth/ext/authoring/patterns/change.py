@@ -180,21 +180,13 @@ def move(sketch: Sketch) -> Iterator[Draft]:
     yield from islice(filter(None, found), 5)
 
 
-def _movable(sketch: Sketch, table: TableShape, link: Link) -> tuple[Named, Named] | None:
-    """The row and its parent as a person names them; None where that cannot be done."""
-    tools, parent = sketch.tools[table.name], sketch.shape.tables[link.table]
-    if link.column not in tools.moves or not nameable(tools) or parent.rows < 2:
-        return None
-    row, other = Named(tools), Named(sketch.tools[parent.name], "n", "new_" + link.role)
-    named = nameable(other.tools) and other.by_name and parent.key == link.targets
-    return (row, other) if named and link.is_said else None
-
-
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
-    pair = _movable(sketch, table, link)
-    if pair is None:
+    row, of = Named(sketch.tools[table.name]), sketch.shape.tables[link.table]
+    parent = Named(sketch.tools[of.name], "n", "new_" + link.role)
+    named = parent.by_name and of.key == link.targets and of.rows > 1 and link.is_said
+    can = link.column in row.tools.moves and nameable(row.tools) and nameable(parent.tools)
+    if not (named and can):
         return None
-    row, parent = pair
     old, target = row.col(link.column), parent.col(link.targets[0])
     itself = [f"{target} <> {row.key}"] if link.table == table.name else []
     used, rows = f"x.{quoted(link.column)}", f"FROM {quoted(table.name)} x"

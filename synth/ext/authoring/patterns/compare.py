@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
 from synth.ext.authoring.patterns.base import (
@@ -29,7 +30,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
         for column in [c for c in table.asked(*COMPARED) if not _has_currencies(sketch, table, c)][
             :1
         ]
-        if column.distinct > 3
+        if column.distinct > 3 and not (column.role == "measure" and is_of_people(table.name))
     )
     yield from islice(filter(None, found), 3)
 

@@ -71,7 +71,8 @@ def messages_for(
     """
     lines = ["The texts, by their keys:"]
     for place, texts in own.texts.items():
-        lines.append(f"- {place} ({_MEANINGS[_kind(place)]}):")
+        kind = next(part for part in reversed(place.split(".")) if part in _MEANINGS)
+        lines.append(f"- {place} ({_MEANINGS[kind]}):")
         lines += [f"  {json.dumps(text, ensure_ascii=False)}" for text in texts]
     if own.samples and own.samples[0].slots:
         shown = {
@@ -92,10 +93,6 @@ def messages_for(
     many = "1 phrasing" if count == 1 else f"{count} phrasings"
     lines += ["", f"Write {many} with the keys persona, {', '.join(own.texts)}."]
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(lines)}]
-
-
-def _kind(place: str) -> str:
-    return next(part for part in reversed(place.split(".")) if part in _MEANINGS)
 
 
 def read_answer(text: str, count: int) -> list[tuple[Mapping[str, str], str]]:

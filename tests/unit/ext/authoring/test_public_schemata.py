@@ -150,7 +150,7 @@ def test_keys_without_a_telling_name_are_found_by_their_texts(tmp_path: Path):
         "CREATE TABLE names (id VARCHAR(24) PRIMARY KEY);"
         "CREATE TABLE users (name TEXT PRIMARY KEY, admin SMALLINT);"
         "CREATE TABLE notes (id INTEGER PRIMARY KEY, sender TEXT, tone TEXT);"
-        "CREATE TABLE pushers (id INTEGER PRIMARY KEY, user_name TEXT, enabled BOOLEAN);"
+        "CREATE TABLE pushers (id INTEGER PRIMARY KEY, user_name TEXT, name_id VARCHAR(50));"
         "CREATE TABLE labels (id INTEGER PRIMARY KEY, label_code INTEGER, name TEXT);"
         + "".join(
             f"INSERT INTO users VALUES ('@u{n}:x', 0);"
