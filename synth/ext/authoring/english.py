@@ -100,8 +100,8 @@ def _is_noun(word: str) -> bool:
 
 
 _ACRONYMS = frozenset(
-    """cd css csv db dns dvd gps gpu html http https iban id ip isbn iso os pc pdf sim sku sms ssl
-    tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
+    """api cd crm css csv db dns dvd erp faq gps gpu html http https iban id ip isbn iso os pc pdf
+    rss sim sku sms ssl tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
 )
 """Short forms that people write in capitals."""
 
