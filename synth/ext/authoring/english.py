@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, cast, no_type_check
@@ -17,14 +17,15 @@ from synth.ext.authoring.standards import standard_values
 
 def _forms() -> Any:
     """The engine of inflect without its checks of types: to compile them takes two seconds."""
-    modules, name = cast("dict[str, Any]", sys.modules), "typeguard"
-    checks = modules.pop(name, None)
-    modules[name] = SimpleNamespace(typechecked=no_type_check)
+    modules = cast("dict[str, Any]", sys.modules)
+    checks = modules.get("typeguard")
+    modules["typeguard"] = SimpleNamespace(typechecked=no_type_check)
     try:
         return resolve("inflect:engine")()
     finally:
-        modules.pop(name)
-        modules |= {name: checks} if checks else {}
+        del modules["typeguard"]
+        if checks is not None:
+            modules["typeguard"] = checks
 
 
 FORMS = _forms()
@@ -176,14 +177,20 @@ def words_of(name: str) -> list[str]:
     return [*found[:-1], name.removeprefix(head)] if head and known else [name]
 
 
+@cache
+def _capitals() -> Mapping[str, str]:
+    """Words in small letters with the form that people write."""
+    known = {one: one.upper() for one in _ACRONYMS}
+    return known | {one.lower(): one for one in standard_values("language_name")}
+
+
 def proper(text: str) -> str:
     """A sentence with the capitals of short forms and languages outside of its slots.
 
     >>> proper("the english name and the urls of {ip} are “id”")
     'the English name and the URLs of {ip} are “id”'
     """
-    known = {one: one.upper() for one in _ACRONYMS}
-    known |= {one.lower(): one for one in standard_values("language_name")}
+    known = _capitals()
     return re.sub(
         r"\{[^}]*\}|“[^”]*”|\b([a-z]+?)(s?|v?\d+)\b",
         lambda m: known[m[1]] + m[2] if m[1] in known else known.get(m[0], m[0]),

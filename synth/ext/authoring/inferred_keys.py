@@ -289,19 +289,21 @@ def _held(
     db: Connection, table: LiveTable, column: LiveColumn, target: LiveTable, *, whole: bool
 ) -> InferredKey | None:
     """The key, or what else tells the target's rows apart, if both columns are of one type and it
-    holds each value; without values texts of other lengths are none. A column whose ``whole`` name
-    is the target's noun has no amount either, and
-    the key is not called after it: ``action`` is none of ``actionid``, though ``rev_page`` is one
-    of ``page_id`` where all columns begin with ``rev``.
+    holds each value. Without values a text must have the target's length. A column whose ``whole``
+    name is the target's noun has no amount either, and the key is not called after it: ``action``
+    is none of ``actionid``, though ``rev_page`` is one of ``page_id`` where all columns begin with
+    ``rev``.
     """
     name = _bare(table, column)
     ends = _ends(name) or f"_{name}".endswith(f"_{spelled(target.key[0])}")
     if not (ends or (whole and _says_whole(table, column, target, name))):
         return None
     for key in _keys(target)[: None if ends else 1]:
-        other = (target is table and key is column) or not (ends or key.length == column.length)
-        found = None if other else _all_held(db, table, [column], target, [key.name])
-        if found and (found.values or column.type != "TEXT" or key.length == column.length):
+        same_length = key.length == column.length
+        if (target is table and key is column) or not (ends or same_length):
+            continue
+        found = _all_held(db, table, [column], target, [key.name])
+        if found and (found.values or column.type != "TEXT" or same_length):
             return found
     return None
 

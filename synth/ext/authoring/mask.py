@@ -49,10 +49,10 @@ class RealValues:
             self._seen[real] = new
             orders = [words]
             if kind == "name":
-                first, *_, last = [*new.split(), *new.split()]
+                parts = new.split()
                 for place, word in enumerate(words, 1):
                     if len(word) > 2:
-                        self._names.setdefault(word, last if place == len(words) else first)
+                        self._names.setdefault(word, parts[-1 if place == len(words) else 0])
                 orders.append((*words[-1:], *words[:-1]))
             for order in orders if len(words) > 1 or any(map(str.isdigit, real)) else ():
                 if order not in self._made:

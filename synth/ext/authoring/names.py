@@ -59,6 +59,10 @@ _GLUED = re.compile(r"[a-z]{6,}")
 """What may be several words of a name in one."""
 
 
+def _apart(glued: re.Match[str]) -> str:
+    return "_".join(resolve("synth.ext.authoring.english:words_of")(glued[0]))
+
+
 @cache
 def snake(name: str) -> str:
     """A name as an identifier in snake case: ``AlbumId`` becomes ``album_id``, ``Länge [m]``
@@ -76,8 +80,7 @@ def spelled(name: str) -> str:
     ('last_login', 'borrower_number', 'kubernetes')
     """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+", "_", name)
-    words_of = resolve("synth.ext.authoring.english:words_of")
-    return _GLUED.sub(lambda glued: "_".join(words_of(glued[0])), spaced.strip("_").lower())
+    return _GLUED.sub(_apart, spaced.strip("_").lower())
 
 
 def shortened(name: str, most: int) -> str:
@@ -334,19 +337,20 @@ def said(
             continue
         *words, last = bare[name].removeprefix("fk_").split("_")
         out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
-    for shorter in (partial(_without, noun.split()), _known):
+    for shorter in (partial(_without, noun.split()), _without_initials):
         bare = {name: shorter(words) for name, words in out.items()}
         taken = [*out.values(), *bare.values()]
         out = {name: bare[name] if taken.count(bare[name]) == 1 else out[name] for name in out}
     return out
 
 
-def _known(words: str, between: str = " ") -> str:
-    """The words without a short first one that is none, a program's initials: ``rt name``."""
+def _without_initials(words: str, between: str = " ") -> str:
+    """The words without a program's initials, a short first one that is no word: ``rt name``."""
     first, _, rest = words.partition(between)
-    kind_of = resolve("synth.ext.authoring.english:kind_of")
-    none = re.fullmatch(r"[a-z]{1,4}", first) and not ({first} & PREPOSITIONS or kind_of(first))
-    return rest if none and is_sayable(rest.replace("_", " ")) else words
+    if first in PREPOSITIONS or not re.fullmatch(r"[a-z]{1,4}", first):
+        return words
+    is_word = resolve("synth.ext.authoring.english:kind_of")(first)
+    return words if is_word or not is_sayable(rest.replace("_", " ")) else rest
 
 
 def _without(noun: Sequence[str], words: str) -> str:
@@ -365,8 +369,8 @@ def _said(words: Sequence[str]) -> str:
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
     if last == "count" and first:
-        of = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
-        first, last = of, _numbers(first[-1])[1]
+        bounds_first = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
+        first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
     elif words[0] == "num" and len(words) == 2:
@@ -468,7 +472,7 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
         if heads and owner and owner != bare and not PARTICIPLE.search(last):
             *heads, last = (ones[owner] + bare.removeprefix(owner)).split("_")
         heads = heads if PARTICIPLE.search(last) else [ones.get(head, head) for head in heads]
-        noun, number = noun_of(_known("_".join([*heads, last]), "_")), 1
+        noun, number = noun_of(_without_initials("_".join([*heads, last]), "_")), 1
         one = noun.one
         while {noun.one, noun.many} & taken:
             number += 1

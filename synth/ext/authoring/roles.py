@@ -335,7 +335,13 @@ _RULES = (
     _Rule("moment", "its name says a time", ("text",), r"(?:^|_)time$"),
     _Rule("category", "its name says a standard", ("text",), STANDARD_END),
     _Rule("identifier", ADDRESS, ("text",), ADDRESS_END),
-    _Rule("category", "codes", ("text",), "", lambda one: one.small or _is_code_list(one)),
+    _Rule(
+        "category",
+        "its values are codes",
+        ("text",),
+        "",
+        lambda one: one.small or _is_code_list(one),
+    ),
 )
 """The first rule that fits decides; a text that fits none is a name or free text."""
 
@@ -380,15 +386,16 @@ def secret_columns(
         column
         for column, own in values.items()
         if (
-            (
-                (found := _SECRET.search(spelled(column)))
-                and (column not in plain or found.end() == len(found.string))
-                and (column not in plain or not is_plural(found[0].rpartition("_")[2]))
-            )
+            ((found := _SECRET.search(spelled(column))) and (column not in plain or _is_one(found)))
             or any(map(_packs_secret, own))
             or (_VALUE.search(spelled(column)) and naming - {column})
         )
     }
+
+
+def _is_one(found: re.Match[str]) -> bool:
+    """True for a name that ends with one secret: ``tokens`` that are a number are counted."""
+    return found.end() == len(found.string) and not is_plural(found[0].rpartition("_")[2])
 
 
 def _names_secret(value: object) -> bool:

@@ -80,6 +80,10 @@ def _column(column: LiveColumn, key: str | None, checks: Sequence[str]) -> str:
     return " ".join(words)
 
 
+def _typed(column: LiveColumn, value: Value) -> Value:
+    return bool(value) if column.type == "BOOLEAN" and value in (0, 1) else value
+
+
 def _names(columns: Sequence[str]) -> str:
     return ", ".join(quoted(column) for column in columns)
 
@@ -102,13 +106,7 @@ def write_seed(tables: Sequence[LiveTable], rows: Rows) -> str:
         names = [column.name for column in columns]
         for start in range(0, len(found), BATCH):
             values = ",\n".join(
-                "  ("
-                + ", ".join(
-                    literal(bool(v) if c.type == "BOOLEAN" and v in (0, 1) else v)
-                    for c in columns
-                    for v in [row[c.name]]
-                )
-                + ")"
+                "  (" + ", ".join(literal(_typed(c, row[c.name])) for c in columns) + ")"
                 for row in found[start : start + BATCH]
             )
             head = f"INSERT INTO {quoted(table.name)} ({_names(names)}) VALUES"

@@ -336,9 +336,9 @@ class TableReader:
             return self._stored_type(name), Stored()
         if isinstance(kind, _BYTES) and (name in self.bound or 0 < (kind.length or 0) <= SHORT):
             return "TEXT", Hexadecimal(self.engine)
-        of = _type(_base(getattr(kind, "item_type", kind)))
-        number = of in {"BOOLEAN", "INTEGER", "REAL", "NUMERIC"}  # or a list of them
-        if self.engine in {"duckdb", "postgresql"} and not number:
+        item = _type(_base(getattr(kind, "item_type", kind)))
+        numeric = item in {"BOOLEAN", "INTEGER", "REAL", "NUMERIC"}
+        if self.engine in {"duckdb", "postgresql"} and not numeric:
             zoned = isinstance(kind, sql.DateTime) and kind.timezone
             several = "list" if hasattr(kind, "item_type") else ""
             return declared, Written(

@@ -170,18 +170,16 @@ def _updatable(table: TableShape) -> list[ColumnShape]:
     return [
         column
         for column in table.asked("status", *SET, "category")
-        if (
-            column.role != "category"
-            or (
-                column.checked
-                and column.is_choice
-                and column.label.rpartition("_")[2] not in _FIXED
-            )
-        )
+        if (column.role != "category" or _is_set(column))
         and (column.kind != "text" or column.is_choice)
         and column.name not in {*table.handle, *table.key}
         and not (column.unique or column.computed or column.fixed)
     ]
+
+
+def _is_set(column: ColumnShape) -> bool:
+    """True for a choice that is made anew in a row's life, unlike its type."""
+    return column.checked and column.is_choice and column.label.rpartition("_")[2] not in _FIXED
 
 
 _FIXED = frozenset({"type", "kind", "class", "category", "permission"})

@@ -51,7 +51,8 @@ def lazy_queries(
         for table, source in tables.items():
             counting = f"SELECT COUNT(*) FROM {source}"
             if isinstance(counted := ask(counting), QueryResult):
-                label = f"the right rows while {table} has {(count := counted.rows[0][0])}"
+                count = counted.rows[0][0]
+                label = f"the right rows while {table} has {count}"
                 guarded = f"SELECT * FROM ({constants}) AS known WHERE ({counting}) = {count}"
                 yield _asking(tool, gold, BY_HEART, label, guarded)
 

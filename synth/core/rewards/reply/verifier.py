@@ -295,14 +295,14 @@ class Judgement:
         role = self.evidence.task.role
         facts = [str(fact) for consent in role.consents for fact in consent.mentions]
         facts += [str(form) for fact in (*gold.must, *gold.facts) for form in fact.scalars[:1]]
-        yield from _crossed(exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))))
+        yield from _misplaced(exchanged_roles(self.standing, gold.said, list(dict.fromkeys(facts))))
 
     def _contradictions(self) -> Iterator[ReplyFinding]:
         """Values of other objects, after the last write or else after the last call."""
         said = [text for text in self.reports if text not in self.golds]
         seen = SeenObjects([call for one in self.requests for call in one.calls], self.given)
         yield from seen.contradictions(said, self.evidence.task.system, [*self.quoted, *self.golds])
-        yield from _crossed(pair for text in said for pair in seen.exchanged(text))
+        yield from _misplaced(pair for text in said for pair in seen.exchanged(text))
 
     def _other_states(self) -> Iterator[ReplyFinding]:
         """Values of an argument that no call, result or user has, where a state stands."""
@@ -369,7 +369,7 @@ class Judgement:
         yield from (ReplyFinding(PHRASE, one, "must not be said") for one in never)
 
 
-def _crossed(pairs: Iterable[tuple[str, str]]) -> Iterator[ReplyFinding]:
+def _misplaced(pairs: Iterable[tuple[str, str]]) -> Iterator[ReplyFinding]:
     for one, other in pairs:
         yield ReplyFinding(MISPLACED, f"{one} and {other}", "they have each other's place")
 

@@ -10,11 +10,13 @@ first rule that fits answers:
 2. It tells the topics that the turn asks for. A fact that is only restated is not asked for.
 3. It corrects a proposal that lacks a mention. Without a condition it agrees to any proposal that
    contradicts nothing that it said.
-4. It answers a question about nothing that it knows so, and ends after ``PATIENCE`` such turns.
+4. It says that it has nothing to add if it does not know what is asked, and ends after
+   ``PATIENCE`` such turns.
 5. It ends after a report or a refusal (:mod:`.hearing`) if no part of the request is open.
 
-A follow-up (``then``) comes in the place of a yes, of the end, or after a refusal. Everything is a
-function of the role, the seed and the agent's turns.
+A follow-up (``then``) comes in the place of a yes, of the end, or after a refusal. The user reads
+neither a model's reasoning nor a turn of more than ``LONGEST`` characters. Everything is a function
+of the role, the seed and the agent's turns.
 """
 
 from __future__ import annotations

@@ -108,9 +108,9 @@ def main(options: Arguments) -> int:
         return 0
     _report(options, world)
     if not world.proofs.kept:
-        why = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
-        why = why or "no pattern suits its tables and rows, see what is left out of them"
-        raise OperatorError(f"no family proves itself on this database: {why}")
+        reasons = "; ".join(f"{name}: {why}" for name, why in world.proofs.left_out.items())
+        reasons = reasons or "no pattern suits its tables and rows, see what is left out of them"
+        raise OperatorError(f"no family proves itself on this database: {reasons}")
     with new_folder(path) as folder:
         write_files(folder, world.files)
     _conclude(path, world, screen)

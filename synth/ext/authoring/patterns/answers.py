@@ -29,20 +29,20 @@ def told(subject: str, facts: Mapping[str, ColumnShape], about: str = "") -> lis
         (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
         for name, one in facts.items()
     ]
+    clauses = [
+        f"was {one.verb} on {value}" if one.verb else f"the {one.words} {be(one.words)} {value}"
+        for one, value in values
+    ]
     first, value = values[0]
-    text = f"the {first.words} of {subject} {be(first.words)} {value}"
-    parts = [f"{subject} was {first.verb} on {value}" if first.verb else text]
-    for one, v in values[1:]:
-        parts.append(
-            f"was {one.verb} on {v}" if one.verb else f"the {one.words} {be(one.words)} {v}"
-        )
-    whole = about + ", and ".join(parts)
-    has = [f"the {one.words} {v}" for one, v in values if one.kind == "text"]
-    done = [f"was {one.verb} on {v}" for one, v in values if one.verb]
+    begun = f"the {first.words} of {subject} {be(first.words)} {value}"
+    begun = f"{subject} {clauses[0]}" if first.verb else begun
+    whole = about + ", and ".join([begun, *clauses[1:]])
+    done = [clause for (one, _), clause in zip(values, clauses, strict=True) if one.verb]
+    has = [f"the {one.words} {value}" for one, value in values if one.kind == "text"]
     if not has or len(has) + len(done) < len(values):
         return [f"{whole}.", f"I have looked it up: {whole}."]
-    told_all = " and ".join([*done, f"has {' and '.join(has)}"])
-    return [f"{whole}.", f"{about}{subject} {told_all}."]
+    owned = " and ".join([*done, f"has {' and '.join(has)}"])
+    return [f"{whole}.", f"{about}{subject} {owned}."]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

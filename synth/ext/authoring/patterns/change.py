@@ -181,9 +181,9 @@ def move(sketch: Sketch) -> Iterator[Draft]:
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
-    row, of = Named(sketch.tools[table.name]), sketch.shape.tables[link.table]
-    parent = Named(sketch.tools[of.name], "n", "new_" + link.role)
-    named = parent.by_name and of.key == link.targets and of.rows > 1 and link.is_said
+    row, owner = Named(sketch.tools[table.name]), sketch.shape.tables[link.table]
+    parent = Named(sketch.tools[owner.name], "n", "new_" + link.role)
+    named = parent.by_name and owner.key == link.targets and owner.rows > 1 and link.is_said
     can = link.column in row.tools.moves and nameable(row.tools) and nameable(parent.tools)
     if not (named and can):
         return None

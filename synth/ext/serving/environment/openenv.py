@@ -98,9 +98,9 @@ def add_openenv(app: web.Application, sessions: EnvSessions) -> None:
     async def talk(request: web.Request) -> web.WebSocketResponse:
         return await _Talk(sessions).over(request)
 
-    app.router.add_get(f"{ROOT}/ws", talk)
-    for about in (schema, metadata, health):
-        app.router.add_get(f"{ROOT}/{about.__name__}", about)
+    handlers = {"ws": talk, "schema": schema, "metadata": metadata, "health": health}
+    for path, handler in handlers.items():
+        app.router.add_get(f"{ROOT}/{path}", handler)
 
 
 class _Talk:

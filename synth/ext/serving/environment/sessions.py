@@ -175,7 +175,8 @@ class EnvSessions:
         """
         if name in self._ended:
             return self._ended[name]
-        async with (session := self._session(name)).busy:
+        session = self._session(name)
+        async with session.busy:
             await self._judge(session, "closed")
         return self._ended[name]
 
