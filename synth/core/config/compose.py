@@ -236,11 +236,19 @@ def _defaults(primary: str, lines: Sequence[str]) -> Any:
 
 def _groups(primary: str, home: Path, folders: Sequence[str]) -> Groups:
     @cache
-    def default() -> frozenset[str]:
+    def known() -> frozenset[str]:
         return frozenset(_defaults(primary, _searching(folders)).overrides.known_choices)
 
+    @cache
+    def listed() -> str:
+        return (home / f"{primary}.yaml").read_text(encoding="utf-8")
+
+    def is_composed(group: str) -> bool:
+        # Hydra reads all files to know its groups; most stand in the list of the first file.
+        return f"\n- {group}: " in listed() or group in known()
+
     given = (Path(folder.removeprefix("file://")) for folder in folders)
-    return Groups(config_groups([home, *given]), default)
+    return Groups(config_groups([home, *given]), is_composed)
 
 
 def _compose_one(

@@ -63,12 +63,12 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The config groups that can be found, each with its choices; ``default()`` names those that
-    run.yaml composes.
+    """The config groups that can be found, each with its choices; ``is_composed`` says whether
+    run.yaml composes one.
     """
 
     choices: Mapping[str, Sequence[str]]
-    default: Callable[[], frozenset[str]]  # Hydra reads all files for it
+    is_composed: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ def _checked(override: Override, groups: Groups) -> Override:
         # A group that run.yaml composes is changed, any other is added; which of the two need not
         # be known by heart.
         return replace(
-            override, type=OverrideType.CHANGE if key in groups.default() else OverrideType.ADD
+            override, type=OverrideType.CHANGE if groups.is_composed(key) else OverrideType.ADD
         )
     free = key.startswith(tuple(f"{item}." for item in FREE))
     if key not in KEYS and key not in SECTIONS and not free:

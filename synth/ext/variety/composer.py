@@ -238,21 +238,24 @@ class Composer:
 
     def candidate(self, index: int, size: int, attempt: int) -> Task | None:
         """The ``attempt``-th candidate for the ``index``-th composed task; None if there are no
-        more.
+        more. Once none of ``size`` requests is left, a candidate has fewer, at least two.
 
         First requests take turns by family, and no two composed tasks have the same one.
         """
+        sizes = range(size, 1, -1)
         first = self.settled.get(index)
         if first is None:
-            first, task = next(self._candidates(index, size), (None, None))
+            found = (one for fewer in sizes for one in self._candidates(index, fewer))
+            first, task = next(found, (None, None))
         else:
             task = compose([self._task(*place) for place in first], self.seed)
         if task is None or not attempt:
             return task
         others = (
             other
+            for fewer in sizes
             for closed in (False, True)
-            for places, other in self._candidates(index, size, closed=closed)
+            for places, other in self._candidates(index, fewer, closed=closed)
             if places != first
         )
         return next(islice(others, attempt - 1, None), None)

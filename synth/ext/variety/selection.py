@@ -269,10 +269,10 @@ class SelectedBlock(Block):
         task = self.composer.candidate(before, size, attempt)
         if task is None:
             message = (
-                f"tasks.compose: {size} requests of universe {self.source.universe} that can stand"
+                f"tasks.compose: 2 requests of universe {self.source.universe} that can stand"
                 " together (of different families, with the same person signed in, without a row"
                 f" that both change, in the ranges that are asked) were not found in {attempt}"
-                " attempts: ask for fewer, or for more families"
+                " attempts; more families help"
             )
             raise TaskError(message)
         return task

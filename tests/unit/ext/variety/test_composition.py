@@ -222,12 +222,15 @@ def test_a_plan_spreads_composed_tasks(pool: FamilyTasks):
     assert plan.digest() != Plan.make([pool], 8, 1, 7).digest()
 
 
-def test_another_attempt_has_other_parts_until_there_are_none(pool: FamilyTasks):
-    plan = plan_of(pool, 8)
+def test_another_attempt_has_other_parts_then_fewer_until_there_are_none(pool: FamilyTasks):
+    plan = plan_of(pool, 8, {3: 0.5})
     index = next(index for index in range(8) if plan.is_composed(index))
-    assert plan.task(index, 0).id != plan.task(index, 1).id
+    tried: list[Task] = []
     with pytest.raises(TaskError, match=r"tasks.compose: 2 requests of universe 0 .* not found"):
-        plan.task(index, 1000)
+        tried += (plan.task(index, attempt) for attempt in range(1000))
+    assert len({task.id for task in tried[:2]}) == 2
+    assert [len(task.parts) for task in tried] == sorted(len(task.parts) for task in tried)[::-1]
+    assert {len(task.parts) for task in tried} == {3, 2}
 
 
 def test_one_family_is_too_few(world: World, template: Template):
