@@ -35,6 +35,7 @@ from synth.core.types.steps import (
     CallStep,
     FollowUpStep,
     InstructStep,
+    LoopStep,
     TalkStep,
     every_step,
 )
@@ -191,8 +192,8 @@ async def _prove_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
     """Prove a composed task: all gates of all parts are passed, and no row is changed for two of
-    them. A part that writes after another part did is proved alone, and takes the same branches in
-    the whole. The whole proves every other part.
+    them. A part that has branches or loops and writes after another part did is proved alone, and
+    takes the same branches in the whole. The whole proves every other part.
     """
     try:
         return await _play_parts(task, world, template, limits)
@@ -211,9 +212,12 @@ async def _play_parts(
     readers = {tool.name for tool in world.tools if tool.read_only}
     parts, changed = list[Task](), False
     for part in task.parts:
-        called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
-        writes = not called <= readers
-        alone = changed & writes or part.role.then or part.rules.alternatives or _completing(part)
+        steps = [*every_step(part.gold)]
+        writes = not {step.tool for step in steps if isinstance(step, CallStep)} <= readers
+        decides = (
+            changed and writes and any(isinstance(step, BranchStep | LoopStep) for step in steps)
+        )
+        alone = decides or part.role.then or part.rules.alternatives or _completing(part)
         changed |= writes
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
         parts.append(proved)
