@@ -214,8 +214,9 @@ def _universes(asked: int | Sequence[int], world: World) -> Sequence[int]:
     numbers = range(asked) if isinstance(asked, int) else asked
     if max(numbers) > 0 and not world.universes:
         raise OperatorError(
-            f"tasks.universes: {world.name} has universe 0 only; a seed.py in {world.path} would"
-            " make more (see docs/guides/worlds/universes.md)"
+            f"tasks.universes: {world.name} has universe 0 only: ask with tasks.universes=1"
+            f" tasks.splits=null, or write a seed.py in {world.path}, which makes more (see"
+            " docs/guides/worlds/universes.md)"
         )
     return range(len(world.databases)) if world.databases else numbers
 

@@ -197,7 +197,7 @@ class TestPreparation:
         folder = make_world(tmp_path / "clinic")
         with pytest.raises(
             OperatorError,
-            match=r"tasks\.universes: clinic has universe 0 only; a seed\.py in .*clinic",
+            match=r"clinic has universe 0 only: .*tasks\.splits=null.* seed\.py in .*clinic",
         ):
             prepared(folder, universes=2)
 
