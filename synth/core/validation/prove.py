@@ -212,12 +212,9 @@ async def _play_parts(
     readers = {tool.name for tool in world.tools if tool.read_only}
     parts, changed = list[Task](), False
     for part in task.parts:
-        steps = [*every_step(part.gold)]
-        writes = not {step.tool for step in steps if isinstance(step, CallStep)} <= readers
-        decides = (
-            changed and writes and any(isinstance(step, BranchStep | LoopStep) for step in steps)
-        )
-        alone = decides or part.role.then or part.rules.alternatives or _completing(part)
+        called = {step.tool for step in every_step(part.gold) if isinstance(step, CallStep)}
+        writes = not called <= readers
+        alone = _is_proved_alone(part, writes_later=changed and writes)
         changed |= writes
         proved = await prove(part, world, template, limits) if alone else replace(part, end=None)
         parts.append(proved)
@@ -232,12 +229,18 @@ async def _play_parts(
         whole = replace(_followed(task, gold), parts=_proved_by(gold, parts))
         if whole.gold != joined_gold(whole.parts):
             raise _conflict(task, "one request changes what another one comes to")
-        without_repeats = resolve("synth.core.tasks.parts:without_repeats")
-        shorter = without_repeats(whole.gold, _reads(gold, readers))
+        reads = _reads(gold, readers)
+        shorter = resolve("synth.core.tasks.parts:without_repeats")(whole.gold, reads)
         if len(shorter) == len(whole.gold):
             return _earned(whole, gold, world), gold
     async with playing(replace(whole, gold=shorter), world, template, limits) as gold:
         return _earned(_followed(replace(whole, gold=shorter), gold), gold, world), gold
+
+
+def _is_proved_alone(part: Task, *, writes_later: bool) -> bool:
+    decides = any(isinstance(step, BranchStep | LoopStep) for step in every_step(part.gold))
+    own_end = part.role.then or part.rules.alternatives or _completing(part)
+    return bool((writes_later and decides) or own_end)
 
 
 def _proved_by(gold: GoldRun, parts: Sequence[Task]) -> tuple[Task, ...]:
@@ -283,8 +286,8 @@ def _followed(task: Task, gold: GoldRun) -> Task:
 
 def _earned(task: Task, gold: GoldRun, world: World) -> Task:
     """A composed task with the end of its gold, which passes all gates."""
-    joined_reply = resolve("synth.core.tasks.parts:joined_reply")
-    whole = replace(task, end=_end_of(gold, joined_reply(task.parts)))
+    reply = resolve("synth.core.tasks.parts:joined_reply")(task.parts)
+    whole = replace(task, end=_end_of(gold, reply))
     if row := shared_row(replace(gold.evidence, task=whole)):
         raise _conflict(task, f"two requests change {row}")
     if message := shortfall(whole, gold, world):
@@ -399,8 +402,8 @@ def _writes(gold: GoldRun) -> tuple[int, ...]:
 def _check_idle(task: Task, world: World, template: Template, limits: Limits | None) -> None:
     with Episode(task, world, template, limits) as idle:
         if not _not_accepted(idle.evidence()):
-            message = "`alternatives` allows the end of an agent that does nothing: let `must` be"
-            raise _Refuted(f"{message} false before the work", "alternatives")
+            message = "`alternatives` allows the end of an agent that does nothing"
+            raise _Refuted(f"{message}: let `must` be false before the work", "alternatives")
 
 
 def _deviation(outcome: ToolOutcome, step: Action) -> str | None:
@@ -591,10 +594,7 @@ def _ask_oracle(task: Task, world: World, episode: Episode) -> dict[str, object]
             raise fault(task, world, f"the oracle {name} must select one column", "oracle", name)
         column = [next(iter(row.values())) for row in rows]
         if name not in arrays and len(column) != 1:
-            message = (
-                f"the oracle {name} gives {len(column)} rows where one is due (slots"
-                f" {dict(task.slots)})"
-            )
-            raise fault(task, world, message, "oracle", name)
+            found = f"{len(column)} rows where one is due (slots {dict(task.slots)})"
+            raise fault(task, world, f"the oracle {name} gives {found}", "oracle", name)
         values[name] = column if name in arrays else column[0]
     return values
