@@ -187,8 +187,7 @@ def _list(dataset: Dataset, options: Arguments) -> None:
         screen.line()
         screen.line(text, "bold")
         first = example or (str(broken[0]["job_index"]) if broken else "")
-        again = dataset.status != "running" and not all(one["terminal"] for one in broken)
-        screen.next_steps(_after_listing(options.path, first, resumable=again))
+        screen.next_steps(_after_listing(options.path, first, resumable=dataset.resumable))
 
     print_document(document, show, as_json=options.json)
 
@@ -198,7 +197,7 @@ def _after_listing(paths: Sequence[Path], example: str, *, resumable: bool) -> l
     is ``example``; empty if there is neither.
     """
     path = shlex.join(map(str, paths))
-    resume = [f"synth run --resume {path}"] if resumable and len(paths) == 1 else []
+    resume = [f"synth run --resume {path}"] if resumable else []
     if not example:
         return [*resume, f"synth inspect {path}"]
     return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]

@@ -26,7 +26,7 @@ from synth.core.dataset.store.lock import is_held
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.parquet_shard import file_digest, remedy
 from synth.core.dataset.store.part import Part, data_frame, dataset_dict
-from synth.core.dataset.store.run_info import RunFiles, RunInfo
+from synth.core.dataset.store.run_info import REFUSAL, RunFiles, RunInfo
 from synth.core.dataset.store.wire import to_values
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
@@ -196,6 +196,13 @@ class Dataset(Closing):
     def sealed(self) -> bool:
         """True if there is a manifest, complete or partial."""
         return self.manifest is not None
+
+    @property
+    def resumable(self) -> bool:
+        """True if `synth run --resume` can play rollouts that have no row."""
+        if self.info is None or self.status == "running" or REFUSAL in self.info.identity.more:
+            return False
+        return self.status != "complete" or not all(one["terminal"] for one in self.errors())
 
     @property
     def name(self) -> str:

@@ -212,6 +212,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "rows": tally.rows,
         "jobs": dataset.jobs,
         "sealed": dataset.sealed,
+        "resumable": dataset.resumable,
         "warnings": [
             *dataset.warnings,
             *tally.executed.warnings(tally.rows, tally.successes, tally.counts["stop_reason"]),

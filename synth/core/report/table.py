@@ -104,12 +104,7 @@ def next_steps(summary: Mapping[str, Any]) -> list[str]:
     """Return the commands that are useful next."""
     path = shlex.join(summary["paths"])
     steps: list[str] = []
-    retryable = any(
-        entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"]
-    )
-    alone = len(summary["paths"]) == 1
-    stopped = summary["status"] in {"partial", "interrupted"}
-    if alone and (stopped or (summary["status"] == "complete" and retryable)):
+    if summary["resumable"]:
         steps.append(f"synth run --resume {path}")
     if summary["failed_example"]:
         steps += [
