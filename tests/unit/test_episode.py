@@ -138,8 +138,8 @@ CALL = {"id": "a", "function": {"name": "find_items", "arguments": "{}"}}
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("For which day?", "as a mapping, not str"),
-        (None, "as a mapping, not NoneType"),
+        ("For which day?", "of the role assistant, not str"),
+        (None, "of the role assistant, not NoneType"),
         ({"content": "For which day?"}, "of the role assistant, not None"),
         ({"role": "bot", "content": "For which day?"}, "of the role assistant, not 'bot'"),
         ({"role": "assistant", "content": 5}, "content of an assistant message is a string"),
