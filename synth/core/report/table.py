@@ -368,7 +368,9 @@ def show_gates(screen: Screen, gates: Sequence[Mapping[str, Any]]) -> None:
     """Print the refusals among rollouts with the right end state, with the commonest findings."""
     rows: list[tuple[str, str, str, str]] = []
     for item in gates:
-        note = "" if item["note"] is None else f", if it forbids [{item['note']}]"
+        note = "" if item["note"] is None else ", noted only"
+        if note and item["gate"] == "reply":
+            note = f", if it forbids [{item['note']}]"
         name, refused = f"{item['gate']}{note}", f"{item['refused']} of {item['right_ends']}"
         for reason in item["reasons"]:
             evidence = f" ({reason['evidence']})" if reason["evidence"] else ""

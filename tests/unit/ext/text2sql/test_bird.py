@@ -141,7 +141,9 @@ def test_some_of_the_databases(published: Path, tmp_path: Path):
 def test_a_database_is_named_in_words(folder: Path, tmp_path: Path):
     name, home = "Formula 1 (é)", folder / "dev_databases"
     (home / "formula_1").rename(home / name)
-    rewrite(lambda asked: [one.update(db_id=name) for one in asked if "la_" in one["db_id"]])(folder)
+    rewrite(lambda asked: [one.update(db_id=name) for one in asked if "la_" in one["db_id"]])(
+        folder
+    )
     world = write_bird_world(folder, tmp_path / "world", databases=[name])
     assert [source.families[0].id for source in sources(world)] == [name]
 
