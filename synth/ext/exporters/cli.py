@@ -132,7 +132,9 @@ def main(options: Arguments) -> int:
         said.write(json.dumps(document, indent=2) + "\n")
     else:
         what = "example" if report.examples == 1 else "examples"
-        said.write(f"{report.examples} {what} from {report.matched} rows, written to {report.out}\n")
+        said.write(
+            f"{report.examples} {what} from {report.matched} rows, written to {report.out}\n"
+        )
     return 0
 
 
