@@ -196,7 +196,7 @@ def measure_lies(rollouts: Sequence[LabelledRollout]) -> dict[str, list[int]]:
 
 
 def main(half: str, *files: str) -> None:
-    found = [path for file in files for path in (sorted(glob(file)) or [file])]
+    found = [path for file in files for path in (sorted(glob(file)) or [file])]  # noqa: PTH207
     read = (one for path in found for one in read_transcripts(Path(path)))
     for kind, (hit, of) in measure_lies([one for one in read if one.half == half]).items():
         print(f"{kind}: {hit} of {of}")

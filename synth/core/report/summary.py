@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
+from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions, warnings_in
 from synth.core.dataset.variety import Variety
 from synth.core.report.rates import PassTally, histogram_of
 from synth.core.screen.transcript import tool_uses
@@ -215,6 +215,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "resumable": dataset.resumable,
         "warnings": [
             *dataset.warnings,
+            *warnings_in(dataset.manifest),
             *tally.executed.warnings(tally.rows, tally.successes, tally.counts["stop_reason"]),
         ],
         "envs": _sorted(tally.counts["env"]),

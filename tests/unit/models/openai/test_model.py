@@ -15,7 +15,11 @@ from envs.types import ToolCall
 from synth.core.config.options import options_for
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.factory import make
-from synth.core.models.openai.model import OpenAIConversation, OpenAIModel
+from synth.core.models.openai.model import (
+    OpenAIConversation,
+    OpenAIModel,
+    _same_model,  # pyright: ignore[reportPrivateUsage]
+)
 from synth.core.types.events import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, OperatorError
 from synth.model import Completion, Sampling
@@ -62,6 +66,24 @@ async def test_a_question_and_its_answer(endpoint: Any) -> None:
         reply.usage,
     )
     assert found.cost_usd == pytest.approx(120 / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("openai/GPT-4o", "gpt-4o", True),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("llama3", "llama3:latest", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06", False),
+        ("qwen:7b", "qwen:14b", False),
+    ],
+)
+def test_a_model_has_its_name_with_a_date_and_without_a_provider(
+    asked: str, answered: str, same: bool
+) -> None:
+    assert _same_model(asked, answered) == same
 
 
 async def test_tool_calls_go_out_and_come_back(endpoint: Any) -> None:
