@@ -257,10 +257,10 @@ class Dataset(Closing):
 
     def _names(self, columns: Sequence[str] | None) -> list[str]:
         names = SCHEMA.names if columns is None else list(columns)
-        for name in names:
-            if name not in SCHEMA.names:
-                advice = hint(nearest(name, SCHEMA.names)) or f"; use {', '.join(SCHEMA.names)}"
-                raise DatasetError(f"unknown column {name}{advice}")
+        unknown = [name for name in names if name not in SCHEMA.names]
+        wrong = [f"unknown column {name}{hint(nearest(name, SCHEMA.names))}" for name in unknown]
+        if wrong:
+            raise DatasetError("\n".join([*wrong, f"the columns are {', '.join(SCHEMA.names)}"]))
         return names
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:

@@ -141,19 +141,9 @@ def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int)
         return
     screen.heading(f"{len(errors):,} rollouts broke and have no row")
     listed = errors[:limit] if limit else errors
-    screen.table(
-        ("job_index", "family", "error_type", "message"),
-        [
-            (
-                str(error["job_index"]),
-                error["family"],
-                error["error_type"],
-                safe_line(error["message"]),
-            )
-            for error in listed
-        ],
-        right=(0,),
-    )
+    columns = ("job_index", "family", "error_type", "message")
+    rows = [[safe_line(str(error[name])) for name in columns] for error in listed]
+    screen.table(columns, rows, right=(0,))
     if len(listed) < len(errors):
         screen.line(f"and {len(errors) - len(listed):,} more (--limit 0 lists all)")
 

@@ -121,14 +121,9 @@ def main(options: Arguments) -> int:
     for line in (*report.account.lines(), report.remark):
         sys.stderr.write(f"{line}\n" if line else "")
     if options.json:
-        document = {
-            "exporter": report.exporter,
-            "out": str(report.out),
-            "examples": report.examples,
-            "matched": report.matched,
-            "account": report.account.to_json(),
-            "remark": report.remark,
-        }
+        plain = {"out": str(report.out), "account": report.account.to_json()}
+        names = ("exporter", "out", "examples", "matched", "account", "remark")
+        document = {name: plain.get(name, getattr(report, name)) for name in names}
         said.write(json.dumps(document, indent=2) + "\n")
     else:
         what = "example" if report.examples == 1 else "examples"
