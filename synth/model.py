@@ -95,10 +95,6 @@ not read, an announced call that is missing, a message of another role.
 """
 
 
-ASKED = "asked_model"
-"""Among a completion's ``provider``: the model that was asked, where another one has answered."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """Parameters by which an answer is drawn; None leaves one to the endpoint.

@@ -12,8 +12,8 @@ from envs.metrics import ExecutionMetrics
 from envs.types import ErrorCategory
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.variety import Variety
+from synth.core.types.events import ASKED
 from synth.core.types.phrasings import folded
-from synth.model import ASKED
 from synth.plugins import STATISTICS
 from synth.verdict import StopReason
 

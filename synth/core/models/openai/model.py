@@ -25,9 +25,9 @@ from synth.core.models.openai.reply import NotACompletionError, load_body, read_
 from synth.core.models.openai.request_template import RequestTemplate
 from synth.core.models.openai.stream import StreamedAnswer
 from synth.core.models.openai.wire import encode, encode_message, names_echoed, request_head
+from synth.core.types.events import ASKED
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.model import (
-    ASKED,
     Completion,
     Conversation,
     Model,

@@ -182,12 +182,7 @@ def calibrate(
             replace(label, check=label.check or NAME) if label.label == "TRUE" else label
             for label in labels
         ]
-    quoted = Counter[str]()
-    for rollout in rollouts:
-        said = "\n".join(one.text for one in rollout.evidence.utterances)
-        own = [one for one in labels if one.rollout == rollout.id]
-        quoted[rollout.model] += sum(1 + (one.words in said) for one in own)
-    labelled = max(quoted, key=quoted.__getitem__, default="")
+    labelled = _labelled(rollouts, labels)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
     made = Calibration({}, Counter(rollout.model for rollout in rollouts), good, [], {}, asked)
     for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
@@ -200,6 +195,16 @@ def calibrate(
         noted = made.notes.setdefault(rollout.model, Counter())
         noted.update({note["check"] for note in verdict.detail.get("notes", ())})
     return made
+
+
+def _labelled(rollouts: Sequence[LabelledRollout], labels: Sequence[Label]) -> str:
+    """The model whose rollouts have the most labels and their words; empty without rollouts."""
+    quoted = Counter[str]()
+    for rollout in rollouts:
+        said = "\n".join(one.text for one in rollout.evidence.utterances)
+        own = [one for one in labels if one.rollout == rollout.id]
+        quoted[rollout.model] += sum(1 + (one.words in said) for one in own)
+    return max(quoted, key=quoted.__getitem__, default="")
 
 
 async def _judged(
