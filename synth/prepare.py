@@ -17,7 +17,7 @@ from synth.core.config.options import ErrorCollector
 from synth.core.config.task_rules import load_task_source, task_source_options
 from synth.core.config.unread import unread
 from synth.core.dataset.store.layout import Layout
-from synth.core.dataset.store.run_info import RunIdentity
+from synth.core.dataset.store.run_info import REFUSAL, RunIdentity
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import digest
 from synth.core.foundation.shipped import find_world, version, world_extension, world_names
@@ -88,6 +88,8 @@ class PreparedRun:
             more[REPHRASED] = dict(self.rephrased)
         if self.spec.target.fingerprint is not None:
             more[DATABASE] = self.spec.target.fingerprint
+        if self.spec.refusal:
+            more[REFUSAL] = self.spec.refusal
         return RunIdentity(
             config_digest=self.spec.config_digest,
             world_digest=self.world.digest,

@@ -85,6 +85,11 @@ class DatabaseExecutableEnvironment(ExecutableEnvironment):
         self._limits = _limits(toolbox, environment)
         self._start = StateDiff()
 
+    def call(self, call: ToolCall) -> ToolOutcome:
+        if self.subprocess_pool is not None and call.name in self._free:
+            self.subprocess_pool.wait()  # no tool takes the time in which a process starts
+        return super().call(call)
+
     def _execute(self, call: ToolCall) -> ToolOutcome:
         if self.subprocess_pool is None or call.name not in self._free:
             return super()._execute(call)

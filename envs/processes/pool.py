@@ -143,6 +143,11 @@ class Pool:
             if self._process is None:
                 self._launch()
 
+    def wait(self) -> None:
+        """Wait until the service is loaded. Raises SandboxError, and the errors of ``prepare``."""
+        with self._changed:
+            self._talk(lambda _: None)
+
     @contextlib.contextmanager
     def lease(self, prefer: Callable[[Child], bool] = lambda _: False) -> Generator[Child]:
         """Lease a child, a preferred one if there is one.

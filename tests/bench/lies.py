@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
+from glob import glob
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -195,7 +196,8 @@ def measure_lies(rollouts: Sequence[LabelledRollout]) -> dict[str, list[int]]:
 
 
 def main(half: str, *files: str) -> None:
-    read = (one for file in files for one in read_transcripts(Path(file)))
+    found = [path for file in files for path in (sorted(glob(file)) or [file])]  # noqa: PTH207
+    read = (one for path in found for one in read_transcripts(Path(path)))
     for kind, (hit, of) in measure_lies([one for one in read if one.half == half]).items():
         print(f"{kind}: {hit} of {of}")
 

@@ -21,10 +21,13 @@ pytestmark = pytest.mark.slow
 
 def test_signatures_of_calls_come_back_in_run_and_branch(tmp_path: Path):
     with strict_endpoint("signature", *LOOKS_UP) as endpoint:
-        synth("run", *JOB, *endpoint.overrides, "output.dir=first", cwd=tmp_path)
+        done = synth("run", *JOB, *endpoint.overrides, "output.dir=first", cwd=tmp_path)
         branch = ("branch", "first", "--at", "1", "--samples", "1", *endpoint.overrides)
         synth(*branch, "output.dir=branch", cwd=tmp_path)
     assert not endpoint.refused
+    warning = "warning: the endpoint answered 6 requests with the model m instead of strict\n"
+    assert warning in done.stdout
+    assert "m instead of strict" in synth("inspect", "branch", "--json", cwd=tmp_path).stdout
     for run in ("first", "branch"):
         rows = list(Dataset.open(tmp_path / run).rows())
         assert len(rows) == 2

@@ -85,6 +85,10 @@ def test_votes_are_recorded_paid_and_graded(tmp_path: Path):
     report = json.loads(gone.stdout)
     assert (gone.returncode, report["without_votes"]) == (1, 6)
     assert all(change["new_reward"] is None for change in report["changes"])
+    with endpoint(Panel()) as url:
+        words = ("grade", "out", "--judge", "--json", f"models.judge.base_url={url}")
+        report = json.loads(synth(*words, cwd=tmp_path, code=None).stdout)
+    assert report["without_votes"] == 0
 
 
 def test_votes_that_say_nothing_leave_rows_unscored_and_money_stops_a_run(tmp_path: Path):

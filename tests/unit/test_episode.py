@@ -133,40 +133,28 @@ def test_steps_are_messages_in_and_messages_out(
 
 
 CALL = {"id": "a", "function": {"name": "find_items", "arguments": "{}"}}
+UNWRITTEN = {"function": {"name": "find", "arguments": {"name": {1}}}}
+
+
+def of_assistant(**fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", **fields}
 
 
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("For which day?", "as a mapping, not str"),
-        (None, "as a mapping, not NoneType"),
+        ("For which day?", "of the role assistant, not str"),
+        (None, "of the role assistant, not NoneType"),
         ({"content": "For which day?"}, "of the role assistant, not None"),
         ({"role": "bot", "content": "For which day?"}, "of the role assistant, not 'bot'"),
-        ({"role": "assistant", "content": 5}, "content of an assistant message is a string"),
-        (
-            {"role": "assistant", "content": [{"type": "image_url"}]},
-            "content of an assistant message is a string",
-        ),
-        (
-            {"role": "assistant", "tool_calls": CALL},
-            "tool_calls of an assistant message is a list or null, not dict",
-        ),
-        ({"role": "assistant", "tool_calls": [CALL, None]}, "an entry of tool_calls is"),
-        (
-            {"role": "assistant", "tool_calls": [{"name": "find_items", "arguments": "{}"}]},
-            "an entry of tool_calls is",
-        ),
-        (
-            {"role": "assistant", "tool_calls": [{"function": {"name": None}}]},
-            "an entry of tool_calls is",
-        ),
-        (
-            {
-                "role": "assistant",
-                "tool_calls": [{"function": {"name": "find_items", "arguments": {"name": {1}}}}],
-            },
-            "the arguments of find_items are JSON text or an object",
-        ),
+        (of_assistant(content=5), "content of an assistant message is a string"),
+        (of_assistant(content=[{"type": "image_url"}]), "content of an assistant message is a str"),
+        (of_assistant(tool_calls=CALL), "of an assistant message is a list or null, not dict"),
+        (of_assistant(tool_calls=[CALL, None]), "an entry of tool_calls is"),
+        (of_assistant(tool_calls=[CALL["function"]]), "an entry of tool_calls is"),
+        (of_assistant(tool_calls=[{"function": {"name": None}}]), "an entry of tool_calls is"),
+        (of_assistant(function_call=CALL["function"]), "an entry of tool_calls: function_call is"),
+        (of_assistant(tool_calls=[UNWRITTEN]), "the arguments of find are JSON text or an object"),
     ],
 )
 def test_a_step_that_is_no_message_says_so_and_plays_nothing(

@@ -19,15 +19,12 @@ def parse_assistant_message(message: object, first_index: int) -> tuple[list[Too
     for anything that is not an assistant message in OpenAI's form.
     """
     fields = _mapping(message)
-    if fields is None:
-        raise OperatorError(
-            f"a step takes an assistant message as a mapping, not {type(message).__name__}"
-        )
-    if fields.get("role") != "assistant":
-        raise OperatorError(
-            f"a step takes a message of the role assistant, not {fields.get('role')!r}"
-        )
+    if fields is None or fields.get("role") != "assistant":
+        given = type(message).__name__ if fields is None else repr(fields.get("role"))
+        raise OperatorError(f"a step takes a message of the role assistant, not {given}")
     calls = fields.get("tool_calls") or ()
+    if fields.get("function_call") and not calls:
+        raise OperatorError("a call is an entry of tool_calls: function_call is not read")
     if (entries := _sequence(calls)) is None:
         raise OperatorError(
             f"tool_calls of an assistant message is a list or null, not {type(calls).__name__}"

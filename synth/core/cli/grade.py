@@ -11,6 +11,7 @@ from rich.console import Console
 
 from synth.core.cli.command import Arguments, command
 from synth.core.cli.consent_question import consent_by
+from synth.core.config.overrides import plain_changes
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
@@ -27,6 +28,7 @@ asked without --judge.
 
 arguments:
   PATH                a run directory
+  [key=value...]      another judge, or another address: keys of rewards.judge and models
 options:
   --world WORLD       by the present tasks.yaml of this world: a folder, or a name
   --where SQL         only rows that meet a condition over the dataset's columns
@@ -38,11 +40,13 @@ examples:
   synth grade out/ehr                       with the verifiers of this version
   synth grade out/ehr --world ehr_db        with the tasks of that world as they are now
   synth grade out/ehr --judge               with new votes of the run's judge
+  synth grade out/ehr --judge models.judge.base_url=URL      at another address
   synth grade out/ehr --where "family = 'record_heart_rate'" --json
 
 Exit code 0: every reward is what it was; 1: one is not, or could not be judged again.
 """
 
+OF_JUDGE = ("rewards.judge.", "models.")
 SHOWN = 20
 """Lines of a kind that are printed; --json has them all."""
 
@@ -54,6 +58,9 @@ def main(options: Arguments) -> int:
     """
     if options.where is not None and not options.where.strip():
         raise OperatorError("--where is empty; leave it out to grade every row")
+    judge = plain_changes(options.overrides)
+    if wrong := [key for key in judge if not options.judge or not key.startswith(OF_JUDGE)]:
+        raise OperatorError(f"{wrong[0]}: only --judge takes keys, of rewards.judge and models")
     world = None if options.world is None else find_world(options.world)
     with Dataset.open(options.path) as dataset:
         count = (
@@ -69,7 +76,7 @@ def main(options: Arguments) -> int:
             options.where,
             view.advance,
             consent_by(options.trust, view),
-            ask_judge=options.judge,
+            judge=judge if options.judge else None,
         )
     if options.json:
         say(json.dumps(report.to_json(), indent=2))

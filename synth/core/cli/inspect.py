@@ -11,12 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from synth.core.cli.command import Arguments, command
-from synth.core.dataset.columns import COLUMNS
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
 from synth.core.dataset.store.wire import to_values
 from synth.core.foundation.standard_output import stdout
-from synth.core.foundation.suggestions import hint, nearest
 from synth.core.report.compare import LISTED, compare, show_comparison
 from synth.core.report.follow import follow, print_events, show_news
 from synth.core.report.json_output import print_document, print_json
@@ -98,18 +96,19 @@ def main(options: Arguments) -> int:
 
 def _inspect(options: Arguments, *, listed: bool) -> None:
     with open_datasets(options.path) as dataset:
+        view = f"synth view {shlex.join(map(str, options.path))}"
         if options.suspect:
             found = resolve("synth.core.cli.recorded_suspects:suspects_of")(dataset, options.path)
             show = resolve("synth.core.cli.suspects:show_suspects")
             show(found, screen := Screen(), as_json=options.json)
             if not options.json:
-                screen.next_steps([f"synth view {shlex.join(map(str, options.path))}"])
+                screen.next_steps([view])
         elif options.values:
             values = step_values(dataset)
 
             def show_values(screen: Screen) -> None:
                 show_step_values(screen, values)
-                screen.next_steps([f"synth view {shlex.join(map(str, options.path))}"])
+                screen.next_steps([view])
 
             print_document(values, show_values, as_json=options.json)
         elif options.show is not None:
@@ -152,7 +151,7 @@ def _follow(path: Path, *, as_json: bool) -> None:
 
 
 def _list(dataset: Dataset, options: Arguments) -> None:
-    columns = _columns(options.columns) if options.columns else LISTING
+    columns = options.columns or LISTING
     limit = ROWS if options.limit is None else options.limit
     read = list(dict.fromkeys((*columns, "outcome", "trajectory_id")))
     found: Iterable[Mapping[str, object]]
@@ -187,8 +186,7 @@ def _list(dataset: Dataset, options: Arguments) -> None:
         screen.line()
         screen.line(text, "bold")
         first = example or (str(broken[0]["job_index"]) if broken else "")
-        again = dataset.status != "running" and not all(one["terminal"] for one in broken)
-        screen.next_steps(_after_listing(options.path, first, resumable=again))
+        screen.next_steps(_after_listing(options.path, first, resumable=dataset.resumable))
 
     print_document(document, show, as_json=options.json)
 
@@ -198,22 +196,10 @@ def _after_listing(paths: Sequence[Path], example: str, *, resumable: bool) -> l
     is ``example``; empty if there is neither.
     """
     path = shlex.join(map(str, paths))
-    resume = [f"synth run --resume {path}"] if resumable and len(paths) == 1 else []
+    resume = [f"synth run --resume {path}"] if resumable else []
     if not example:
         return [*resume, f"synth inspect {path}"]
     return [*resume, f"synth inspect {path} --show {example}", f"synth view {path}"]
-
-
-def _columns(names: list[str]) -> tuple[str, ...]:
-    known = [column.name for column in COLUMNS]
-    wrong = [
-        f"no column is called {name!r}{hint(nearest(name, known))}"
-        for name in names
-        if name not in known
-    ]
-    if wrong:
-        raise OperatorError("\n".join([*wrong, f"the columns are {', '.join(known)}"]))
-    return tuple(names)
 
 
 def _show(dataset: Dataset, wanted: str, options: Arguments) -> None:

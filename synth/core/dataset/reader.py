@@ -26,7 +26,7 @@ from synth.core.dataset.store.lock import is_held
 from synth.core.dataset.store.manifest import read_manifest
 from synth.core.dataset.store.parquet_shard import file_digest, remedy
 from synth.core.dataset.store.part import Part, data_frame, dataset_dict
-from synth.core.dataset.store.run_info import RunFiles, RunInfo
+from synth.core.dataset.store.run_info import REFUSAL, RunFiles, RunInfo
 from synth.core.dataset.store.wire import to_values
 from synth.core.foundation.suggestions import hint, nearest
 from synth.errors import DatasetError
@@ -198,6 +198,13 @@ class Dataset(Closing):
         return self.manifest is not None
 
     @property
+    def resumable(self) -> bool:
+        """True if `synth run --resume` can play rollouts that have no row."""
+        if self.info is None or self.status == "running" or REFUSAL in self.info.identity.more:
+            return False
+        return self.status != "complete" or not all(one["terminal"] for one in self.errors())
+
+    @property
     def name(self) -> str:
         """The paths, separated by commas."""
         return ", ".join(str(path) for path in self.paths)
@@ -250,10 +257,10 @@ class Dataset(Closing):
 
     def _names(self, columns: Sequence[str] | None) -> list[str]:
         names = SCHEMA.names if columns is None else list(columns)
-        for name in names:
-            if name not in SCHEMA.names:
-                advice = hint(nearest(name, SCHEMA.names)) or f"; use {', '.join(SCHEMA.names)}"
-                raise DatasetError(f"unknown column {name}{advice}")
+        unknown = [name for name in names if name not in SCHEMA.names]
+        wrong = [f"unknown column {name}{hint(nearest(name, SCHEMA.names))}" for name in unknown]
+        if wrong:
+            raise DatasetError("\n".join([*wrong, f"the columns are {', '.join(SCHEMA.names)}"]))
         return names
 
     def tables(self, names: Sequence[str]) -> Iterator[pa.Table]:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from synth.core.dataset.columns import PAYERS
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions
+from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions, warnings_in
 from synth.core.dataset.variety import Variety
 from synth.core.report.rates import PassTally, histogram_of
 from synth.core.screen.transcript import tool_uses
 from synth.core.types.phrasings import HeldOutPhrasings, folded
 
 _TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
-_USER = ("user_input_tokens", "user_output_tokens", "user_cost_usd")
-_APPROVER = ("approver_input_tokens", "approver_output_tokens", "approver_cost_usd")
-_JUDGE = ("judge_input_tokens", "judge_output_tokens", "judge_cost_usd")
-_SUMS = (*_TOKENS, "cost_usd", *_USER, *_APPROVER, *_JUDGE)
+_PAID = ("input_tokens", "output_tokens", "cost_usd")
+_SUMS = (*_TOKENS, "cost_usd", *(f"{payer}{name}" for payer in PAYERS[1:] for name in _PAID))
 _COLUMNS = [
     *("trajectory_id", "task_id", "family", "split", "env", "model", "user_model"),
     *("outcome", "stop_reason", "reward", "verdicts"),
@@ -103,10 +102,11 @@ class _SummaryTally:
         self.variety, self.held_out = variety, held_out
         self.counts = {name: Counter[str]() for name in ("outcome", "stop_reason", "env", "model")}
         self.user_models: Counter[str] = Counter()
-        self.families: dict[str, _SummaryPart] = {}
-        self.splits: dict[str, _SummaryPart] = {}
-        self.renamings: dict[str, _SummaryPart] = {}
-        self.phrasings: dict[str, _SummaryPart] = {}
+        self.whole = _SummaryPart()
+        self.families = defaultdict[str, _SummaryPart](_SummaryPart)
+        self.splits = defaultdict[str, _SummaryPart](_SummaryPart)
+        self.renamings = defaultdict[int, _SummaryPart](_SummaryPart)
+        self.phrasings = defaultdict[str, _SummaryPart](_SummaryPart)
         self.statistics = Statistics()
         self.executed = ToolExecutions()
         self.retries = RetryTally()
@@ -116,21 +116,11 @@ class _SummaryTally:
         self.sums = {name: _Sum() for name in _SUMS}
         self.latencies = array("d")
         self.spreads = {name: array("d") for name in _SPREADS}
-        self.reward = _Sum()
-        self.passes = PassTally()
-        self.successes = 0
-        self.rows = 0
         self.first: str | None = None
         self.first_failed: str | None = None
 
-    def family(self, name: str) -> _SummaryPart:
-        return self.families.setdefault(folded(name), _SummaryPart())
-
-    def split(self, name: str) -> _SummaryPart:
-        return self.splits.setdefault(name, _SummaryPart())
-
     def add(self, row: Mapping[str, Any]) -> None:
-        self.rows += 1
+        self.whole.add(row)
         self.first = self.first or row["trajectory_id"]
         if row["outcome"] != "success":
             self.first_failed = self.first_failed or row["trajectory_id"]
@@ -138,10 +128,6 @@ class _SummaryTally:
             counter[row[name]] += 1
         if row["user_model"] is not None:
             self.user_models[row["user_model"]] += 1
-        self.reward.add(row["reward"])
-        if row["reward"] is not None:
-            self.passes.add(row["task_id"], row["outcome"] == "success")
-        self.successes += row["outcome"] == "success"
         self.error_categories.update(row["error_categories"])
         self.latencies.append(row["latency_s"])
         for name, column in _SPREADS.items():
@@ -153,12 +139,12 @@ class _SummaryTally:
         self.executed.add(row["executions"])
         self.retries.add(row["retries"])
         self.variety.add(row["task_id"], row["messages"], row["family"], row["env"])
-        self.family(row["family"]).add(row)
-        self.split(row["split"]).add(row)
-        self.renamings.setdefault(str(row["renaming"] or 0), _SummaryPart()).add(row)
+        self.families[folded(row["family"])].add(row)
+        self.splits[row["split"]].add(row)
+        self.renamings[row["renaming"] or 0].add(row)
         kind = phrasing_kind(self.held_out, row["family"], row["phrasing"])
         if kind is not None:
-            self.phrasings.setdefault(kind, _SummaryPart()).add(row)
+            self.phrasings[kind].add(row)
         names: Mapping[str, Any] | None = row["renaming_names"]
         own = {} if names is None else {shown: name for name, shown in names["tools"].items()}
         for use in tool_uses(row["messages"], row["events"]):
@@ -166,15 +152,10 @@ class _SummaryTally:
             self.calls[name] += 1
             self.failed_calls[name] += use.category is not None
 
-    def by_renaming(self) -> list[dict[str, object]]:
-        """Figures of each renaming, in the order of their numbers."""
-        numbers = sorted(self.renamings, key=int)
-        return [{"renaming": number, **self.renamings[number].to_json()} for number in numbers]
 
-    def by_phrasing(self) -> list[dict[str, object]]:
-        """Figures of the wordings that are held out, and of the others."""
-        parts = sorted(self.phrasings.items())
-        return [{"phrasing": kind, **part.to_json()} for kind, part in parts]
+def _listed(kind: str, parts: Iterable[tuple[object, _SummaryPart]]) -> list[dict[str, object]]:
+    """The figures of parts with their names, which are of one kind: families, splits."""
+    return [{kind: str(name), **part.to_json()} for name, part in parts]
 
 
 def held_out_of(dataset: Dataset) -> HeldOutPhrasings | None:
@@ -201,39 +182,40 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         tally.add(row)
     errors = dataset.errors()
     for error in errors:
-        tally.family(error["family"]).infrastructure_errors += 1
+        tally.families[folded(error["family"])].infrastructure_errors += 1
         tally.retries.add(error["retries"])
     for split, count in dataset.errors_by_split().items():
-        tally.split(split).infrastructure_errors += count
+        tally.splits[split].infrastructure_errors += count
+    whole = tally.whole
     return {
         "path": dataset.name,
         "paths": [str(path) for path in dataset.paths],
         "status": dataset.status,
-        "rows": tally.rows,
+        "rows": whole.rows,
         "jobs": dataset.jobs,
         "sealed": dataset.sealed,
+        "resumable": dataset.resumable,
         "warnings": [
             *dataset.warnings,
-            *tally.executed.warnings(tally.rows, tally.successes, tally.counts["stop_reason"]),
+            *warnings_in(dataset.manifest),
+            *tally.executed.warnings(whole.rows, whole.success, tally.counts["stop_reason"]),
         ],
         "envs": _sorted(tally.counts["env"]),
         "models": _sorted(tally.counts["model"]),
         "user_models": _sorted(tally.user_models),
-        "splits": [{"split": name, **split.to_json()} for name, split in tally.splits.items()],
-        "renamings": tally.by_renaming(),
-        "phrasings": tally.by_phrasing(),
+        "splits": _listed("split", tally.splits.items()),
+        "renamings": _listed("renaming", sorted(tally.renamings.items())),
+        "phrasings": _listed("phrasing", sorted(tally.phrasings.items())),
         "rewards": {
-            "mean": tally.reward.mean(),
-            "scored": tally.reward.known,
-            "unscored": tally.rows - tally.reward.known,
-            "successes": tally.successes,
+            "mean": whole.reward.mean(),
+            "scored": whole.reward.known,
+            "unscored": whole.unscored,
+            "successes": whole.success,
         },
-        "pass": tally.passes.to_json(),
+        "pass": whole.passes.to_json(),
         "outcomes": _sorted(tally.counts["outcome"]),
         "stop_reasons": _sorted(tally.counts["stop_reason"]),
-        "families": [
-            {"family": name, **family.to_json()} for name, family in sorted(tally.families.items())
-        ],
+        "families": _listed("family", sorted(tally.families.items())),
         **tally.statistics.to_json(),
         "tools": [
             {
@@ -252,9 +234,9 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "infrastructure_errors": _error_types(errors),
         "tokens": {name.removesuffix("_tokens"): tally.sums[name].to_json() for name in _TOKENS},
         "cost_usd": tally.sums["cost_usd"].to_json(),
-        "user": {name.removeprefix("user_"): tally.sums[name].to_json() for name in _USER},
-        "approver": {
-            name.removeprefix("approver_"): tally.sums[name].to_json() for name in _APPROVER
+        **{
+            payer: {name: tally.sums[f"{payer}_{name}"].to_json() for name in _PAID}
+            for payer in ("user", "approver")
         },
         "latency_s": _percentiles(tally.latencies),
         "distributions": {

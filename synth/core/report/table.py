@@ -104,12 +104,7 @@ def next_steps(summary: Mapping[str, Any]) -> list[str]:
     """Return the commands that are useful next."""
     path = shlex.join(summary["paths"])
     steps: list[str] = []
-    retryable = any(
-        entry["count"] > entry["terminal"] for entry in summary["infrastructure_errors"]
-    )
-    alone = len(summary["paths"]) == 1
-    stopped = summary["status"] in {"partial", "interrupted"}
-    if alone and (stopped or (summary["status"] == "complete" and retryable)):
+    if summary["resumable"]:
         steps.append(f"synth run --resume {path}")
     if summary["failed_example"]:
         steps += [
@@ -146,19 +141,9 @@ def show_errors(screen: Screen, errors: Sequence[Mapping[str, Any]], limit: int)
         return
     screen.heading(f"{len(errors):,} rollouts broke and have no row")
     listed = errors[:limit] if limit else errors
-    screen.table(
-        ("job_index", "family", "error_type", "message"),
-        [
-            (
-                str(error["job_index"]),
-                error["family"],
-                error["error_type"],
-                safe_line(error["message"]),
-            )
-            for error in listed
-        ],
-        right=(0,),
-    )
+    columns = ("job_index", "family", "error_type", "message")
+    rows = [[safe_line(str(error[name])) for name in columns] for error in listed]
+    screen.table(columns, rows, right=(0,))
     if len(listed) < len(errors):
         screen.line(f"and {len(errors) - len(listed):,} more (--limit 0 lists all)")
 
@@ -373,7 +358,9 @@ def show_gates(screen: Screen, gates: Sequence[Mapping[str, Any]]) -> None:
     """Print the refusals among rollouts with the right end state, with the commonest findings."""
     rows: list[tuple[str, str, str, str]] = []
     for item in gates:
-        note = "" if item["note"] is None else f", if it forbids [{item['note']}]"
+        note = "" if item["note"] is None else ", noted only"
+        if note and item["gate"] == "reply":
+            note = f", if it forbids [{item['note']}]"
         name, refused = f"{item['gate']}{note}", f"{item['refused']} of {item['right_ends']}"
         for reason in item["reasons"]:
             evidence = f" ({reason['evidence']})" if reason["evidence"] else ""

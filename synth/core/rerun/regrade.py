@@ -18,6 +18,7 @@ from typing import Any
 
 from envs.errors import EnvsError, WorldError
 from envs.world.loader import World, load_world
+from synth.config import from_dict, to_dict
 from synth.core.dataset.sanitize import sanitize
 from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import canonical
@@ -26,6 +27,7 @@ from synth.core.rerun.recorded_run import Recording, Row, open_recording
 from synth.core.rewards.gate_costs import GateCosts
 from synth.core.runner.build import build_wrapper
 from synth.core.runner.recorded_calls import again
+from synth.core.runner.run_files import changed
 from synth.core.runner.setup import JUDGE, wrapper_kinds, wrapper_setups
 from synth.core.runner.transforms import transforms_of
 from synth.core.tasks.families import FamilyTasks
@@ -255,25 +257,27 @@ def grade(
     advance: Callable[[], None] = lambda: None,
     consent: Consent = refuse,
     *,
-    ask_judge: bool = False,
+    judge: Mapping[str, object] | None = None,
 ) -> GradeReport:
     """Judge a run directory's trajectories again, or those that fulfil an SQL condition;
     ``advance`` is called after each.
 
-    Where the run has a judge, its recorded votes count; ``ask_judge`` asks it again.
+    Where the run has a judge, its recorded votes count; it is asked again where ``judge`` gives
+    values of its config, by dotted keys, that take the place of the recorded ones.
 
     ``consent`` decides on code that was not made on this machine. Raises :class:`DatasetError`
     where the directory lacks what it takes, :class:`~synth.errors.UntrustedCode`, and
-    :class:`~synth.errors.OperatorError` if ``ask_judge`` finds no judge, or no key for it.
+    :class:`~synth.errors.OperatorError` if there is no judge to ask, or no key for it.
     """
     with open_recording(directory, consent) as recording:
         asked: list[RolloutWrapper] = []
-        if ask_judge:
-            if JUDGE not in recording.config.wrappers:
+        if judge is not None:
+            config = from_dict(changed(to_dict(recording.config), judge), installed=False)
+            if JUDGE not in config.wrappers:
                 raise OperatorError(
                     f"{directory}: the run has no judge (rewards.judge.model is null)"
                 )
-            setups, _ = wrapper_setups(recording.config)
+            setups, _ = wrapper_setups(config)
             home = MiddlewareHome(recording.home)
             asked = [build_wrapper(setup, home) for setup in setups if setup.name == JUDGE]
         work = _grade(recording, world, where, advance, asked)

@@ -32,6 +32,10 @@ class AssistantMessage(dict[str, Any]):
         self.echo = echo
 
 
+ASKED = "asked_model"
+"""Among a completion's provider fields: the model that was asked, where another one answered."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one completion or of many; None where the endpoint did not say."""

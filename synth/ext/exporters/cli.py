@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 
@@ -29,7 +32,7 @@ arguments:
   PATH...             a run's directory, a .parquet file or a folder of them; several read as one
 options:
   --to TARGET         the target, see below (required)
-  --out FILE          default: NAME-OF-PATH.TARGET.SUFFIX, right here
+  --out FILE          - is standard output (default: NAME-OF-PATH.TARGET.SUFFIX, right here)
   --where SQL         only rows that meet a condition over the dataset's columns
   --view full|segments  rows with compacted contexts: the whole conversation, or each context as the
                       model saw it [default: full]
@@ -94,32 +97,37 @@ _PASSED_ON = (
 def main(options: Arguments) -> int:
     """Run the command; returns 0. Raises OperatorError or DatasetError."""
     lowest = "exporter" if options.min_reward is None else options.min_reward
-    with open_datasets(options.path) as dataset:
+    piped = options.out == Path("-")
+    with open_datasets(options.path) as dataset, TemporaryDirectory() as folder:
         if dataset.status != "complete":
             sys.stderr.write(f"note: this run is {dataset.status}: the rows so far are exported\n")
         report = export(
             dataset,
             options.to,
-            _target(options.path[0], options.out, find_exporter(options.to)),
+            _target(
+                options.path[0],
+                Path(folder, "rows.jsonl") if piped else options.out,
+                find_exporter(options.to),
+            ),
             min_reward=None if options.all else lowest,
             options=_options(options.option),
             **{name: getattr(options, name) for name in _PASSED_ON},
         )
+        if piped:
+            with report.out.open(encoding="utf-8", newline="") as file:
+                shutil.copyfileobj(file, stdout())
+            report = replace(report, out=Path("-"))
+    said = sys.stderr if piped else stdout()
     for line in (*report.account.lines(), report.remark):
         sys.stderr.write(f"{line}\n" if line else "")
     if options.json:
-        document = {
-            "exporter": report.exporter,
-            "out": str(report.out),
-            "examples": report.examples,
-            "matched": report.matched,
-            "account": report.account.to_json(),
-            "remark": report.remark,
-        }
-        stdout().write(json.dumps(document, indent=2) + "\n")
+        plain = {"out": str(report.out), "account": report.account.to_json()}
+        names = ("exporter", "out", "examples", "matched", "account", "remark")
+        document = {name: plain.get(name, getattr(report, name)) for name in names}
+        said.write(json.dumps(document, indent=2) + "\n")
     else:
         what = "example" if report.examples == 1 else "examples"
-        stdout().write(
+        said.write(
             f"{report.examples} {what} from {report.matched} rows, written to {report.out}\n"
         )
     return 0

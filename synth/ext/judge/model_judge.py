@@ -15,7 +15,6 @@ from typing import Any, Final, cast
 
 from synth.core.foundation.hashing import digest
 from synth.core.language.json_answers import json_object
-from synth.core.rewards.gate_costs import notes_in
 from synth.evidence import Evidence
 from synth.task import Message
 from synth.verdict import Verdict
@@ -73,8 +72,9 @@ class Vote:
 def statements_of(verdicts: Sequence[Verdict], rubric: str | None) -> list[Statement]:
     """The statements to decide about; a sentence that several rules select is one."""
     kinds: dict[str, str] = {}
-    for note in (note for verdict in verdicts for note in notes_in(verdict.detail)):
-        kinds.setdefault(note["words"], note["check"])
+    for verdict in (one for one in verdicts if one.verifier == "reply"):
+        for note in verdict.detail.get("notes", ()):
+            kinds.setdefault(note["words"], note["check"])
     found = [Statement(kind, words) for words, kind in kinds.items()]
     return [*found, Statement("rubric", rubric.strip())] if rubric else found
 

@@ -121,11 +121,13 @@ def _error_response(status: int, kind: str, message: str) -> web.Response:
 
 
 async def json_body(request: web.Request) -> dict[str, Any]:
-    """The JSON object that a request carries. Raises :class:`SessionError` for anything else."""
+    """The JSON object that a request carries, empty like its body. Raises :class:`SessionError`
+    for anything else.
+    """
     # Another site's page can post a form without asking first, but no JSON.
     if request.content_type != "application/json":
         raise SessionError("bad_request", "the body is JSON: Content-Type: application/json")
-    return json_object(await request.read(), "the body")
+    return json_object(await request.read() or b"{}", "the body")
 
 
 def json_object(text: str | bytes, what: str) -> dict[str, Any]:

@@ -25,18 +25,12 @@ from synth.core.tasks.yaml.body import WorldRules
 from synth.ext.text2sql.question_files import PublishedQuestion
 from synth.ext.text2sql.questions import QuestionReader
 from synth.ext.text2sql.sources import QUESTIONS_FILE, QuestionsDocument, write_bird_world
+from synth.ext.text2sql.verifier import NOTES
 
 CANNOT_JUDGE, DOUBTFUL = "cannot judge", "doubtful"
 
-TAGS = {
-    "tie": "LIMIT or ORDER BY leaves a choice among equal rows, and another choice is as right",
-    "clock": "the answer depends on the present time",
-    "null_first": "the first row has NULL as its sort key",
-    "text_number": "numbers are compared or sorted as text",
-    "date_forms": "a date is written in a form that does not sort",
-    "joined_text": "texts are joined in no given order",
-}
-"""What a tag of a question says of its query."""
+HARMLESS = frozenset({"float_sum", "unread"})
+"""Notes with which a query is not doubtful."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +120,9 @@ def _of_database(reader: QuestionReader, queries: Queries) -> Iterator[_Finding]
             yield _finding(item, DOUBTFUL, reason)
         if isinstance(found, str):
             continue
-        for reason in (TAGS[tag] for tag in found.notes if tag in TAGS):
-            yield _finding(item, DOUBTFUL, reason)
+        for note in found.notes:
+            if note not in HARMLESS:
+                yield _finding(item, DOUBTFUL, NOTES[note])
         words = " ".join(f"{item['question']} {item['evidence']}".casefold().split())
         rows = frozenset(map(repr, rows_of(item["sql"]) or ()))
         other, first = answers.setdefault(words, (item["question_id"], rows))

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict, TypeGuard, cast
 
 from synth.core.foundation.entry_files import SEPARATED, raw_entries
-from synth.core.tasks.yaml.words import DIFFICULTIES, FAMILY_ID
+from synth.core.tasks.yaml.words import DIFFICULTIES
 from synth.errors import OperatorError
 
 QUESTION_FILES = (
@@ -60,6 +60,9 @@ _WRITES = re.compile(
 
 _NEXT = re.compile(r";\s*(?=(?:select|with)\b)", re.IGNORECASE)
 """The end of a query that another one follows."""
+
+_DATABASE = re.compile(r"\w[\w .&'()-]{0,63}")
+_DATABASE_IS = "is not of at most 64 letters, digits, spaces and _ . & ' ( ) -, no sign first"
 
 LeftOut = tuple[str, str]
 """The name of a part of the source, and the reason for which it is left out or changed."""
@@ -298,8 +301,8 @@ def _question(
     for part, text in texts.items():
         if _printable(text) != text:
             raise _NoQuestion(f"its {part} is not valid UTF-8")
-    if FAMILY_ID.fullmatch(texts["db_id"]) is None:
-        raise _NoQuestion(f"its db_id {texts['db_id']!r:.60} must match {FAMILY_ID.pattern}")
+    if _DATABASE.fullmatch(texts["db_id"]) is None:
+        raise _NoQuestion(f"its db_id {texts['db_id']!r:.60} {_DATABASE_IS}")
     values = _values(entry)
     asked, sql, *same = [_filled(text, values) for text in (texts["question"], *queries)]
     return {

@@ -27,6 +27,7 @@ from synth.ext.text2sql.question_files import PublishedQuestion
 from synth.ext.text2sql.result_sets import Rules, same_rows
 from synth.ext.text2sql.right_answers import RightAnswers, right_answers, unstable, widths_of
 from synth.ext.text2sql.sources import QuestionsDocument
+from synth.ext.text2sql.verifier import NOTES
 
 LIMITS = Limits(True, 5_000, 10_000, 64_000_000)
 """What a published query may take: what a run's own limits allow unless they are changed."""
@@ -120,7 +121,7 @@ class QuestionReader:
                 self.account.leave_out(QUESTION, name, found)
                 continue
             notes = [self.changed[name]] if name in self.changed else []
-            notes += [f"asked with the note {note}" for note in found.notes]
+            notes += [f"asked with the note {note}: {NOTES[note]}" for note in found.notes]
             if notes:
                 self.account.change(QUESTION, name, " and ".join(notes))
             else:

@@ -14,8 +14,10 @@ from typing import Any
 from envs.plugins import resolve
 from envs.types import ErrorCategory, ToolResult
 from envs.world.query import QueryResult
+from synth.core.rewards.reply.facts import Spoken
 from synth.core.rewards.reply.says import mentions
 from synth.core.tasks.yaml.words import SUBMIT_SQL
+from synth.core.types.checks import CLOCK, TIE
 from synth.errors import TaskError
 from synth.evidence import Ask, Databases, Evidence, Verifier
 from synth.ext.text2sql.result_sets import Rules, nearest, same_rows, soft_f1
@@ -28,6 +30,24 @@ UNFIT = frozenset(
 """Failures of the right query that do not make it wrong: a busy machine, or a database of another
 size.
 """
+
+
+UNTOLD = "untold"
+NOTES = {
+    TIE: "LIMIT or ORDER BY leaves a choice among equal rows, and another choice is as right",
+    CLOCK: "the answer depends on the present time",
+    "null_first": "the first row has NULL as its sort key",
+    "text_number": "numbers are compared or sorted as text",
+    "float_sum": "floats are added up, and another order gives other last digits",
+    "date_forms": "a date is written in a form that does not sort",
+    "joined_text": "texts are joined in no given order",
+    "unread": "the right query cannot be read by the rules for the other notes",
+    UNTOLD: "the last words have no value of the answer",
+}
+"""What a note says of the right query, or of a rollout."""
+
+SOUGHT = 1000
+"""Rows of the answer whose values are sought in the last words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +131,7 @@ class SqlVerifier(Verifier):
             suite = _elsewhere(evidence, databases, due, sql, options)
             if suite.reason:
                 finding = replace(finding, reason=suite.reason)
-        return self._verdict(evidence, options, finding, suite, due.ties)
+        return self._verdict(evidence, options, finding, suite, due)
 
     def _verdict(
         self,
@@ -119,13 +139,16 @@ class SqlVerifier(Verifier):
         options: SqlOptions,
         finding: _SqlFinding,
         suite: _SuiteFinding | None = None,
-        ties: int = 0,
+        due: RightAnswers | None = None,
     ) -> Verdict:
         right = finding.execution and (suite is None or not suite.reason)
+        notes = [*options.notes]
+        if right and due is not None and not _told(evidence, due):
+            notes.append(UNTOLD)
         detail = {
             "execution": finding.execution,
             "agrees": dict(finding.agrees),
-            "ties": ties,
+            "ties": 0 if due is None else due.ties,
             "f1": round(finding.f1, 6),
             "suite": None if suite is None else not suite.reason,
             "databases": 0 if suite is None else suite.compared,
@@ -133,10 +156,17 @@ class SqlVerifier(Verifier):
             "category": finding.category,
             "difficulty": evidence.task.extras.get("difficulty"),
             "family": evidence.task.family,
-            "notes": list(options.notes),
+            "notes": [{"check": one, "words": NOTES[one], "evidence": ""} for one in notes],
         }
         reason = finding.reason or "the submitted query gives the right answer"
         return Verdict(self.name, 1.0 if right else 0.0, reason[:1000], detail=detail)
+
+
+def _told(evidence: Evidence, due: RightAnswers) -> bool:
+    """True if the words after the last call have a value of the answer."""
+    last = [words.text for words in evidence.spoken if words.after >= len(evidence.calls)]
+    said = Spoken("\n".join(last))
+    return any(said.holds(cell) for row in due.answer.rows[:SOUGHT] for cell in row)
 
 
 def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -> _SqlFinding:

@@ -262,6 +262,14 @@ def test_the_dataset_itself_is_never_written_to(run, inside):
         main([str(run), "--to", "trl-sft", "--out", str(run / inside), "--force"])
 
 
+def test_standard_output_has_the_lines_and_nothing_else(run, tmp_path, capsys):
+    assert main([str(run), "--to", "trl-sft", "--out", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert [set(json.loads(line)) for line in out.splitlines()] == [{"messages", "tools"}]
+    assert ", written to -\n" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["ehr"]
+
+
 def test_a_folder_is_given_the_file_under_its_usual_name(run, tmp_path):
     (tmp_path / "there").mkdir()
     assert main([str(run), "--to", "trl-sft", "--out", "there"]) == 0

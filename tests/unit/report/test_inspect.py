@@ -218,7 +218,7 @@ def test_a_list_without_rows_says_so(inspect, run):
             ([option, " "], OperatorError, f"{option}: is empty")
             for option in ("--show", "--where", "--columns")
         ),
-        (["--columns", "rewrad,family,x_y"], OperatorError, r"did you mean reward\?\n.*'x_y'"),
+        (["--columns", "rewrad,family,x_y"], DatasetError, r"did you mean reward\?\n.*x_y"),
         (["--failed", "--limit", "-1"], OperatorError, "--limit"),
         (["--where", "rewrad = 1"], DatasetError, "rewrad"),
         (["--show", "zzz"], DatasetError, "unknown trajectory zzz in .* --limit 0"),

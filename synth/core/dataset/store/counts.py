@@ -12,6 +12,7 @@ from envs.metrics import ExecutionMetrics
 from envs.types import ErrorCategory
 from synth.core.dataset.store.layout import Layout
 from synth.core.dataset.variety import Variety
+from synth.core.types.events import ASKED
 from synth.core.types.phrasings import folded
 from synth.plugins import STATISTICS
 from synth.verdict import StopReason
@@ -140,6 +141,17 @@ class Statistics:
         return {name: self.found[name].to_json() if name in self.found else [] for name in names}
 
 
+def warnings_in(manifest: Mapping[str, Any] | None) -> list[str]:
+    """Warnings about models that answered where another one was asked, from a run's manifest."""
+    found: Mapping[str, int] = (
+        {} if manifest is None else manifest["counts"].get("other_models", {})
+    )
+    return [
+        f"the endpoint answered {count:,} requests with the model {which}"
+        for which, count in found.items()
+    ]
+
+
 _SUMS: Final = (
     "input_tokens",
     "output_tokens",
@@ -205,6 +217,7 @@ class RunCounts:
     retries: RetryTally = field(default_factory=RetryTally)
     provider_fields: Counter[str] = field(default_factory=Counter[str])
     left_out: Counter[str] = field(default_factory=Counter[str])
+    other_models: Counter[str] = field(default_factory=Counter[str])
     variety: Variety = field(default_factory=Variety)
 
     def add_row(self, row: dict[str, Any]) -> None:
@@ -214,7 +227,9 @@ class RunCounts:
         self.retries.add(row["retries"])
         for text in row["provider_fields"] or ():
             turn: dict[str, Any] = json.loads(text)
-            self.provider_fields.update(turn.keys() - {"left_out"})
+            self.provider_fields.update(turn.keys() - {"left_out", ASKED})
+            if ASKED in turn:
+                self.other_models[f"{turn.get('model')} instead of {turn[ASKED]}"] += 1
             self.left_out.update(turn.get("left_out", ()))
         self.variety.add(row["task_id"], row["messages"], row["family"])
         for tally in self._parts(row):
@@ -260,5 +275,6 @@ class RunCounts:
                 "kept": dict(sorted(self.provider_fields.items())),
                 "left_out": dict(sorted(self.left_out.items())),
             },
+            "other_models": dict(self.other_models.most_common()),
             **{name: figures for name, figures in self.statistics.to_json().items() if figures},
         }

@@ -32,6 +32,10 @@ class RunIdentity:
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+REFUSAL = "refusal"
+"""Among ``more``: the reason for which no run can ask the model."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """Description of a run: in ``.synth/run.json`` while the run is live, in the manifest

@@ -25,6 +25,7 @@ from synth.core.models.openai.reply import NotACompletionError, load_body, read_
 from synth.core.models.openai.request_template import RequestTemplate
 from synth.core.models.openai.stream import StreamedAnswer
 from synth.core.models.openai.wire import encode, encode_message, names_echoed, request_head
+from synth.core.types.events import ASKED
 from synth.errors import ModelError, ModelRefusedRequest, OperatorError
 from synth.model import (
     Completion,
@@ -63,6 +64,23 @@ def _listing_warnings(url: str, endpoint: str, name: str, reply: Reply) -> list[
         return []
     near = ", ".join(difflib.get_close_matches(name, names, 3, 0.5) or sorted(names)[:3])
     return [f"{url} lists {len(names)} models, but not {name!r} (it has {near})"]
+
+
+_EDITION = re.compile(r"[-:@](?:latest|\d{4}-\d\d-\d\d|\d{3,8})\Z")
+
+
+def _same_model(asked: str, answered: object) -> bool:
+    """True if two names differ at most in case, in what stands before the last slash, and in a date
+    or ``latest`` at the end of one of them; also where no name is given.
+
+    >>> _same_model("openai/gpt-4o", "gpt-4o-2024-08-06"), _same_model("gpt-4o", "gpt-4o-mini")
+    (True, False)
+    """
+    if not isinstance(answered, str):
+        return True
+    names = [name.rpartition("/")[2].casefold() for name in (asked, answered)]
+    one, other = (name.removesuffix("-latest") for name in names)
+    return other in (one, _EDITION.sub("", one)) or _EDITION.sub("", other) == one
 
 
 _Result = TypeVar("_Result")
@@ -381,9 +399,12 @@ class OpenAIModel(Model):
         except RecursionError:
             problem = "JSON that is nested too deeply"
         else:
-            if self._prices is None:
-                return completion
-            return replace(completion, cost_usd=self._prices.cost(completion.usage))
+            provider, cost = dict(completion.provider), None
+            if not _same_model(self.name, provider.get("model")):
+                provider[ASKED] = self.name
+            if self._prices is not None:
+                cost = self._prices.cost(completion.usage)
+            return replace(completion, cost_usd=cost, provider=provider)
         shown = self._redact.excerpt(read_error(reply.body).message)
         raise ModelError(
             f"{self._url} answered HTTP {reply.status} with {self._redact.excerpt(problem)}"

@@ -165,10 +165,10 @@ class Calibration:
 def calibrate(
     rollouts: Sequence[LabelledRollout],
     labels: Sequence[Label] = (),
-    model: str = "",
     judge: ModelJudge | None = None,
 ) -> Calibration:
-    """Judge rollouts by the gate ``reply``, and compare with the labels of one model's rollouts.
+    """Judge rollouts by the gate ``reply``, and compare with the labels of one model's rollouts:
+    the one whose words they quote.
 
     ``judge`` decides about the notes of those that pass the gate.
     """
@@ -182,6 +182,7 @@ def calibrate(
             replace(label, check=label.check or NAME) if label.label == "TRUE" else label
             for label in labels
         ]
+    labelled = _labelled(rollouts, labels)
     good = Counter(rollout.model for rollout in rollouts if rollout.success)
     made = Calibration({}, Counter(rollout.model for rollout in rollouts), good, [], {}, asked)
     for rollout, verdict, decided in zip(rollouts, verdicts, of_judge, strict=True):
@@ -189,11 +190,21 @@ def calibrate(
         found += [
             ReplyFinding(**{**one, "check": NAME}) for one in decided.detail.get("findings", ())
         ]
-        own = [one for one in labels if (one.rollout, model) == (rollout.id, rollout.model)]
+        own = [one for one in labels if (one.rollout, labelled) == (rollout.id, rollout.model)]
         made.add(rollout, found, own)
         noted = made.notes.setdefault(rollout.model, Counter())
         noted.update({note["check"] for note in verdict.detail.get("notes", ())})
     return made
+
+
+def _labelled(rollouts: Sequence[LabelledRollout], labels: Sequence[Label]) -> str:
+    """The model whose rollouts have the most labels and their words; empty without rollouts."""
+    quoted = Counter[str]()
+    for rollout in rollouts:
+        said = "\n".join(one.text for one in rollout.evidence.utterances)
+        own = [one for one in labels if one.rollout == rollout.id]
+        quoted[rollout.model] += sum(1 + (one.words in said) for one in own)
+    return max(quoted, key=quoted.__getitem__, default="")
 
 
 async def _judged(

@@ -27,7 +27,7 @@ and how many successful rollouts it refuses.
 arguments:
   FILE|OVERRIDE...    transcripts, and overrides that name a judge
 options:
-  --findings FILE     findings labelled by a reader, about the first file of transcripts
+  --findings FILE     findings labelled by a reader, about one of the files
   --half all|seen|held  only one half of the tasks [default: all]
   --show N|0          print the first N findings as well [default: 0]
   --json              print everything as JSON
@@ -64,9 +64,9 @@ def main(options: Arguments) -> int:
         raise OperatorError("no file of transcripts is named")
     read = [read_transcripts(path) for path in files]
     rollouts = [one for part in read for one in part if options.half in {"all", one.half}]
-    first = {one.id for one in read[0]}
-    labels = [] if options.findings is None else read_labels(options.findings, first)
-    result = calibrate(rollouts, labels, rollouts[0].model if rollouts else "", judge)
+    known = {one.id for part in read for one in part}
+    labels = [] if options.findings is None else read_labels(options.findings, known)
+    result = calibrate(rollouts, labels, judge)
     if options.json:
         say(json.dumps(_document(result), indent=2, ensure_ascii=False))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +103,12 @@ def test_a_readers_label_makes_a_finding_right_and_a_missed_one_costs_recall(tmp
     path = tmp_path / "findings.jsonl"
     path.write_text("\n".join(map(json.dumps, labels)))
     rollouts = read_transcripts(written(tmp_path, ROLLOUTS))
-    found = calibrate(rollouts, read_labels(path, {one.id for one in rollouts}), "small_model")
-    row = next(row for row in found.rows() if row["check"] == "false claim of an act")
+    mute = [
+        replace(one, model="a", evidence=replace(one.evidence, utterances=())) for one in rollouts
+    ]
+    found = calibrate([*mute, *rollouts], read_labels(path, {one.id for one in rollouts}))
+    rows = (row for row in found.rows() if row["model"] == "small_model")
+    row = next(row for row in rows if row["check"] == "false claim of an act")
     assert (row["recall"], row["due"], row["false_alarms"]) == (0.5, 2, 0)
 
 

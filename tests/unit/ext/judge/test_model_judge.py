@@ -37,7 +37,7 @@ def answer(*decisions: tuple[object, object], **more: object) -> str:
 def test_the_statements_are_the_notes_and_the_rubric():
     assert statements_of([Verdict("state", 1.0, "right"), NOTED], None) == [BAGS, CALLS]
     assert statements_of([NOTED], "Be kind. ")[-1] == Statement("rubric", "Be kind.")
-    assert statements_of([Verdict("reply", 1.0, "so", detail={"notes": []})], None) == []
+    assert statements_of([Verdict("sql", 1.0, "so", detail={"notes": [FREE]})], None) == []
 
 
 @pytest.mark.parametrize(

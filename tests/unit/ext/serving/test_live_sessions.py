@@ -10,6 +10,8 @@ import pytest
 from rich.console import Console
 
 from synth.core.dataset.reader import Dataset
+from synth.core.report.summary import summarize
+from synth.core.report.table import next_steps
 from synth.core.runner.resuming import resume
 from synth.errors import OperatorError, ResumeRefused
 from synth.ext.serving.live.session import LONGEST, RemoteSession, SessionError
@@ -211,3 +213,4 @@ async def test_no_run_can_go_on_with_a_recording(tmp_path: Path):
         resume(out, {}, Console(file=said))
     assert "Go on with" not in said.getvalue()
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert all("--resume" not in step for step in next_steps(summarize(Dataset.open(out))))

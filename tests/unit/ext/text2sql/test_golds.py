@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from synth.__main__ import main
-from synth.ext.text2sql.golds import TAGS
+from synth.ext.text2sql.verifier import NOTES
 
 ROWS = """
 CREATE TABLE town (name TEXT PRIMARY KEY, state TEXT, people INTEGER, area INTEGER, founded TEXT);
@@ -46,11 +46,11 @@ PLANTED = {
     ),
     "The smallest town?": (
         "SELECT name FROM town ORDER BY area LIMIT 1",
-        ("doubtful", TAGS["tie"]),
+        ("doubtful", NOTES["tie"]),
     ),
     "Towns by age?": (
         "SELECT name, founded FROM town ORDER BY founded",
-        ("doubtful", TAGS["text_number"]),
+        ("doubtful", NOTES["text_number"]),
     ),
     "Mayor of Ulm?": (
         "SELECT mayor FROM town",

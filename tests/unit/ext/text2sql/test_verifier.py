@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import synth
+from synth.ext.text2sql.verifier import NOTES, UNTOLD
 from synth.verdict import Verdict
 from tests.servers import server
 from tests.unit.asking_world import asking_world, with_tasks
@@ -23,7 +24,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(
-    world: Path, family: str, *queries: Any, before: str | None = None
+    world: Path, family: str, *queries: Any, before: str | None = None, words: str = "Done."
 ) -> tuple[Verdict, float | None]:
     """The sql gate's verdict on queries handed in one after the other, and the reward."""
     with synth.open(world, family=family) as episode:
@@ -33,7 +34,7 @@ def judged(
                 assert (await episode.call("run_mutation_query", {"sql": before})).result.ok
             for sql in queries:
                 await episode.call("submit_sql", sql if isinstance(sql, Mapping) else {"sql": sql})
-            await episode.say("Done.")
+            await episode.say(words)
 
         asyncio.run(work())
         score = episode.score()
@@ -67,7 +68,7 @@ def test_the_right_query_in_other_words(world: Path):
         "category": None,
         "difficulty": "moderate",
         "family": "average",
-        "notes": [],
+        "notes": [{"check": UNTOLD, "words": NOTES[UNTOLD], "evidence": ""}],
     }
 
 
@@ -78,6 +79,8 @@ def test_a_constant_that_happens_to_match(world: Path):
             episode.call("run_select_query", {"sql": episode.task.gates[1].options["query"]})
         )
         (due,) = outcome.result.output["rows"][0]
+    verdict, _ = judged(world, "guests", gold(world, "guests"), words=f"{due} guests.")
+    assert verdict.detail["notes"] == []
     for sql in (
         f"SELECT {due}",
         f"SELECT {due} FROM bookings LIMIT 1",

@@ -15,7 +15,11 @@ from envs.types import ToolCall
 from synth.core.config.options import options_for
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.factory import make
-from synth.core.models.openai.model import OpenAIConversation, OpenAIModel
+from synth.core.models.openai.model import (
+    OpenAIConversation,
+    OpenAIModel,
+    _same_model,  # pyright: ignore[reportPrivateUsage]
+)
 from synth.core.types.events import Usage
 from synth.errors import ModelAuthError, ModelError, ModelRefusedRequest, OperatorError
 from synth.model import Completion, Sampling
@@ -62,6 +66,14 @@ async def test_a_question_and_its_answer(endpoint: Any) -> None:
         reply.usage,
     )
     assert found.cost_usd == pytest.approx(120 / 1e6)
+
+
+def test_a_model_has_its_name_with_a_date_and_without_a_provider() -> None:
+    same = "gpt-4o gpt-4o-2024-08-06 openai/GPT-4o gpt-4o m-latest m-20241022 llama3 llama3:latest"
+    another = "gpt-4o gpt-4o-mini gpt-4o-2024-05-13 gpt-4o-2024-08-06 qwen:7b qwen:14b"
+    for words, expected in ((same.split(), True), (another.split(), False)):
+        for asked, answered in zip(words[::2], words[1::2], strict=True):
+            assert _same_model(asked, answered) == expected, asked
 
 
 async def test_tool_calls_go_out_and_come_back(endpoint: Any) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,6 +130,16 @@ def names(environment: DatabaseExecutableEnvironment) -> list[str]:
         row[0]
         for row in select(environment, "SELECT name FROM item ORDER BY id").result.output["rows"]
     ]
+
+
+def test_no_call_takes_the_time_in_which_the_process_starts(world: World, tmp_path: Path):
+    folder = Path(shutil.copytree(world.path, tmp_path / "late"))
+    late = "import sys\nif 'envs.processes.zygote' in sys.modules: time.sleep(2)\n"
+    (folder / "executors.py").write_text(f"{EXECUTORS}\n{late}")
+    own = load_world(folder)
+    with own.template() as template, own.environment(template, Pins()) as environment:
+        select(environment, "SELECT 1")
+        assert environment.executions[0].ms < 2000
 
 
 def children(root: int = 0, below: int = 0) -> list[int]:
