@@ -24,6 +24,9 @@ OVERRIDE = "override"
 _SWITCHES: Mapping[str, str] = {"database.audit_level": "database.audit"}
 """For a key of the core, the key without which nobody reads it."""
 
+_OF_THE_CORE = {"concurrency", "max_attempts", "breaker_window", "breaker_rate"}
+"""Keys of ``runtime`` that every runtime heeds: Ray is not imported to learn whether it reads them."""
+
 
 def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
     """Return the account of the keys that differ from their defaults. ``talks`` is False if no task
@@ -97,7 +100,8 @@ def _of_kind(
     ignored: tuple[str, ...] = getattr(factory, "ignores", ())
     for key in given:
         head, _, last = key.rpartition(".")
-        if head != section or last in {"kind", "options"}:
+        core = _OF_THE_CORE if section == "runtime" else ()
+        if head != section or last in {"kind", "options", *core}:
             continue
         if last in ignored or last not in own:
             readers = [
