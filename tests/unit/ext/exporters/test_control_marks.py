@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,16 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@lru_cache
+def reader(preset: str, tokenizer: str) -> tuple[TokenMasks, Tokenizer]:
+    return TokenMasks(find_preset(preset), tokenizer), Tokenizer.from_file(tokenizer)
+
+
+@lru_cache
 def encoded(preset: str, tokenizer: str, text: str) -> tuple[str, Counter[str], str]:
     """The text of the ids without their control tokens, these, and the trained text."""
-    ids, mask = TokenMasks(find_preset(preset), tokenizer).encode(conversation(text), TOOLS)
-    words = Tokenizer.from_file(tokenizer)
+    masks, words = reader(preset, tokenizer)
+    ids, mask = masks.encode(conversation(text), TOOLS)
     control = {words.token_to_id(word): word for word in ADDED}
     plain = words.decode([one for one in ids if one not in control], skip_special_tokens=False)
     learned = [one for one, trained in zip(ids, mask, strict=True) if trained]
