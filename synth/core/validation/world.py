@@ -110,8 +110,7 @@ def check_world(
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
         out.seed = _seed_problem(folder, options, cache)
-        workers = workers or min(os.cpu_count() or 1, len(fresh) // WORTH_A_PROCESS)
-        with executor(checker, folder, options, min(workers, len(fresh))) as execute:
+        with executor(checker, folder, options, _processes(workers, len(fresh))) as execute:
             for (_, universe), report in _proofs(execute, jobs, known, cache):
                 if universe == 0:
                     out.families.append(report)
@@ -124,6 +123,12 @@ def check_world(
             cache.write(NAMES, names)
         out.uncached = cache.fault
     return out
+
+
+def _processes(workers: int | None, jobs: int) -> int:
+    return (
+        min(os.cpu_count() or 1, jobs // WORTH_A_PROCESS) if workers is None else min(workers, jobs)
+    )
 
 
 def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:
