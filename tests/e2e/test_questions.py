@@ -116,7 +116,7 @@ def _check_mistake(row: dict[str, object], task: Task, kind: str) -> None:
         assert categories == []
 
 
-@pytest.mark.parametrize("count", [70, pytest.param(500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [130, pytest.param(500, marks=pytest.mark.long)])
 def test_questions_of_every_family_in_contexts_cut_short(tmp_path: Path, count: int):
     """Over two databases, with each kind of mistake, turns summarised and results put aside on most
     rollouts; no rollout is lost.
