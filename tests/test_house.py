@@ -53,7 +53,7 @@ WHOLE = [
     Bound("'that of' in docstrings", goal=0, now=0),
     Bound("'is no' in messages", goal=0, now=0),
     Bound("words of docs", goal=28_000, now=28_000),
-    Bound("lines of tests", goal=60_000, now=84_800),
+    Bound("lines of tests", goal=60_000, now=84_795),
 ]
 """Figures of the house as a whole."""
 

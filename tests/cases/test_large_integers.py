@@ -67,15 +67,15 @@ def test_a_world_with_such_keys_is_made_played_and_exported(tmp_path: Path):
         f"INSERT INTO parcels VALUES ({KEY}, 12, {KEY}), ({KEY + 1}, 80, {KEY}),"
         f" ({KEY + 2}, 45, {KEY + 1}), ({MOST}, 77, {KEY + 1})"
     )
-    job = ("env.path=w", "tasks.count=20", "tasks.universes=2", "output.dir=run", "runtime=inline")
+    job = ("env.path=w", "tasks.count=16", "tasks.universes=2", "output.dir=run", "runtime=inline")
     for words, wanted in (
         (
-            ("new", "w", "--from", "schema.sql"),
+            ("new", "w", "--from", "schema.sql", "--patterns", "create,look_up,change"),
             "left out create_parcel: the gold call create_parcel",
         ),
-        (("run", *job), "20 of 20 rollouts in run"),
+        (("run", *job), "16 of 16 rollouts in run"),
         (("replay", "run"), "as recorded"),
-        (("export", "run", "--to", "openai-jsonl"), "20 examples from 20 rows"),
+        (("export", "run", "--to", "openai-jsonl"), "16 examples from 16 rows"),
     ):
         done = synth(*words, cwd=tmp_path)
         assert wanted in done.stdout + done.stderr

@@ -119,7 +119,7 @@ def said(moves: Sequence[Move]) -> list[Turn]:
 
 
 def blind(task: Task, tools: Sequence[Json]) -> Iterator[Adversary]:
-    """Agents that read the prompt and the schemas."""
+    """Agents that read the prompt and the schemas; they know of which fields the answer consists."""
     schemas: dict[str, Json] = {
         each["function"]["name"]: each["function"]["parameters"] for each in tools
     }
@@ -152,15 +152,10 @@ def blind(task: Task, tools: Sequence[Json]) -> Iterator[Adversary]:
         ],
     )
     yield Adversary("garbage", [Turn(calls=list(_garbage(schemas, task.seed))), Turn("Done.")])
-    if SUBMIT in schemas:
-        for words in (task.prompt, FLATTERY):
-            for at in range(_width(schemas[SUBMIT])):
-                filled = _filled(schemas[SUBMIT], words, at)
-                yield Adversary(
-                    "answers without looking",
-                    [Turn(calls=[(SUBMIT, filled)]), Turn(FLATTERY)],
-                    detail=f"{at} {words[:9]}",
-                )
+    if task.answer is not None:
+        for at in range(_width(task.answer)):
+            answer = [Turn(calls=[(SUBMIT, _filled(task.answer, task.prompt, at))]), Turn(FLATTERY)]
+            yield Adversary("answers without looking", answer, detail=str(at))
 
 
 def _garbage(
@@ -208,7 +203,6 @@ def _filled(schema: Json, words: str, at: int) -> dict[str, Json]:
     return {
         name: each["enum"][at % len(each["enum"])] if "enum" in each else empty[each["type"]]
         for name, each in schema["properties"].items()
-        if name in schema["required"]
     }
 
 

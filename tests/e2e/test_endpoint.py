@@ -91,6 +91,7 @@ def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mend
         "runtime=inline",
         "runtime.concurrency=4",
         "runtime.breaker_window=8",
+        "runtime.max_attempts=2",
         "model.max_retries=0",
         f"output.dir=refusing-{kind}",
     )
@@ -100,7 +101,7 @@ def test_what_an_endpoint_that_accepts_nothing_refuses_is_played_once_it_is_mend
         words = {"503": "of the last 8 rollouts failed", "400": "has let no rollout come to an end"}
         assert words[kind] in done.stdout
         assert json.loads((run / "manifest.json").read_text())["status"] == "partial"
-        for _ in range(4):  # more sessions than a job has attempts
+        for _ in range(2):  # more sessions than a job has attempts
             synth("run", "--resume", str(run), cwd=scripted.parent, env=env, code=3)
         assert Dataset.open(run).count == 0
         assert len(Dataset.open(run).errors()) < 40

@@ -85,7 +85,7 @@ def test_two_interrupts_stop_at_once_without_a_traceback(place: Place):
     assert code == 130
     assert "Traceback" not in said
     assert "interrupted" in said
-    code, _, said = place.run("--resume", "out")
+    code, _, said = place.run("--resume", "out", "runtime=inline")
     assert code == 0, said
     assert [row["job_index"] for row in Dataset.open(place.home / "out").rows()] == list(range(60))
 

@@ -20,7 +20,7 @@ JOB = (
     "run",
     KINDS,
     "model.mistake_rate=0.5",
-    "tasks.count=50",
+    "tasks.count=30",
     "tasks.samples=2",
     "seed=5",
     "runtime=inline",
@@ -82,7 +82,7 @@ def test_queries_that_fail_are_set_right(tmp_path: Path):
         "env=shop_sql",
         "model.mistakes=wrong_sql",
         "model.mistake_rate=1.0",
-        "tasks.count=24",
+        "tasks.count=12",
         "seed=3",
     )
     synth(*job, "runtime=inline", "output.dir=sql", cwd=tmp_path)

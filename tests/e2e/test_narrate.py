@@ -88,7 +88,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of two worlds by the scripted expert; some of its rollouts of one have mistakes."""
     home = tmp_path_factory.mktemp("narrate")
     for world, more in (("ehr_db", ()), ("shop", ("model.mistakes=[wrong_argument]", "seed=1"))):
-        overrides = (f"env={world}", "tasks.count=24", "runtime=inline", f"output.dir={world}")
+        overrides = (f"env={world}", "tasks.count=14", "runtime=inline", f"output.dir={world}")
         synth("run", *overrides, *more, cwd=home)
     return home
 
@@ -273,7 +273,7 @@ def test_an_export_trains_on_the_words(home: Path):
     narrated(home, "ehr_db", "thoughts", Teacher({}), "--write", "reasoning")
     given = ("--model", "expert", "--base-url", "http://localhost:1/v1", "--out", "none")
     done = synth("narrate", "words", *given, cwd=home, code=2)
-    assert "24 of 24 rollouts have these texts already" in done.stderr
+    assert "14 of 14 rollouts have these texts already" in done.stderr
     for template, source, key in (
         ("qwen3-training", "words", "reasoning_content"),
         ("gpt-oss-training", "thoughts", "thinking"),
@@ -290,7 +290,7 @@ def test_an_export_trains_on_the_words(home: Path):
             for message in map(json.loads, example["messages"])
             if message["role"] == "assistant"
         ]
-        assert len(table) == 24
+        assert len(table) == 14
         assert all(turn[key] for turn in turns)
 
 

@@ -29,7 +29,7 @@ options:
   --database ENGINE   sqlite, postgres, mariadb, or an engine of your own [default: sqlite]
   --dsn-env-var NAME  the variable that holds the URL of the database's server
   --sandbox pooled|cloned  of a server [default: pooled]
-  --workers N         processes (default: one per CPU)
+  --workers N         processes (default: one per CPU, fewer for few families)
   --no-cache          prove again what proved itself before
   --honest A,B        only these honest agents, by name or package.module:Class (default: all)
   --transform answers_in_words|varied_wording|injection  a transform of a run's tasks (repeatable)

@@ -72,11 +72,10 @@ def check(arguments: Arguments) -> int:
     changes = find_engine(options.engine).attaches  # its rows are part of no key
     cache = None if arguments.no_cache or changes else ReportCache(world, options.key)
     started = time.monotonic()
-    workers = arguments.workers or os.cpu_count() or 1
     said = f"proving the families of {world.name}"
     begun = None if arguments.json else _say_count
     with nullcontext() if arguments.json else screen.working(said):
-        report = check_world(world.path, options, done, workers, cache, begun)
+        report = check_world(world.path, options, done, arguments.workers, cache, begun)
     if arguments.json:
         _dump(world, options, report)
     else:

@@ -24,6 +24,11 @@ OVERRIDE = "override"
 _SWITCHES: Mapping[str, str] = {"database.audit_level": "database.audit"}
 """For a key of the core, the key without which nobody reads it."""
 
+_OF_THE_CORE = {"kind", "options", "concurrency", "max_attempts", "breaker_window", "breaker_rate"}
+"""Keys of a section that the core reads whatever the kind is: no other kind is imported to learn
+whether it reads them. Ray takes a third of a second.
+"""
+
 
 def unread(config: RunConfig, *, talks: bool = True) -> Ledger:
     """Return the account of the keys that differ from their defaults. ``talks`` is False if no task
@@ -97,7 +102,7 @@ def _of_kind(
     ignored: tuple[str, ...] = getattr(factory, "ignores", ())
     for key in given:
         head, _, last = key.rpartition(".")
-        if head != section or last in {"kind", "options"}:
+        if head != section or last in _OF_THE_CORE:
             continue
         if last in ignored or last not in own:
             readers = [

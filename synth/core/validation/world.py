@@ -5,6 +5,7 @@ same either way.
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -28,6 +29,9 @@ T = TypeVar("T")
 Done = Callable[[FamilyReport], None]
 Job = tuple[str, int]
 """A family and a universe."""
+
+WORTH_A_PROCESS = 4
+"""Families, times universes, for each worker process: its imports take as long as some proofs."""
 
 NAMES, SEED = "of the world.families", "of the world.seed"
 GUESS, PERSONAL = "of the world.guess", "of the world.personal"
@@ -77,13 +81,13 @@ def check_world(
     folder: Path,
     options: Options,
     done: Done,
-    workers: int = 1,
+    workers: int | None = 1,
     cache: ReportCache | None = None,
     begun: Callable[[int, int], None] | None = None,
 ) -> WorldReport:
     """Prove each family on some tasks of each of its cases; ``done`` is called with each family's
     report, in their order, and ``begun`` before them with the number of families and of those that
-    no cache knows.
+    no cache knows. ``workers`` None: as many processes as are worth their start.
 
     Only reports without a finding are cached. Raises :class:`~synth.errors.TaskError` or
     :class:`~envs.errors.WorldError` if the world cannot be read at all, and
@@ -106,7 +110,7 @@ def check_world(
         for universe in sorted({universe for _, universe in fresh}):
             out.notes += checker.read(universe)
         out.seed = _seed_problem(folder, options, cache)
-        with executor(checker, folder, options, min(workers, len(fresh))) as execute:
+        with executor(checker, folder, options, _processes(workers, len(fresh))) as execute:
             for (_, universe), report in _proofs(execute, jobs, known, cache):
                 if universe == 0:
                     out.families.append(report)
@@ -119,6 +123,12 @@ def check_world(
             cache.write(NAMES, names)
         out.uncached = cache.fault
     return out
+
+
+def _processes(workers: int | None, jobs: int) -> int:
+    return (
+        min(os.cpu_count() or 1, jobs // WORTH_A_PROCESS) if workers is None else min(workers, jobs)
+    )
 
 
 def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:

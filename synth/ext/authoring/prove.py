@@ -41,7 +41,7 @@ def prove(
     write: Write,
     options: Options,
     progress: Progress,
-    workers: int = 1,
+    workers: int | None = 1,
 ) -> Proofs:
     """Check all drafts in a temporary world of this name and these files, and keep what proves
     itself. The tasks of a world depend on its name; ``write`` gives the text of tasks.yaml.
@@ -94,7 +94,7 @@ def _check(
     write: Write,
     options: Options,
     progress: Progress,
-    workers: int,
+    workers: int | None,
 ) -> list[FamilyReport]:
     write_files(folder, {"tasks.yaml": write(drafts)})
     reports = list[FamilyReport]()

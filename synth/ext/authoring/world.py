@@ -125,7 +125,7 @@ def make_world(
     roles: Roles | None = None,
     about: str | None = None,
     proves: bool = True,
-    workers: int = 1,
+    workers: int | None = 1,
 ) -> NewWorld:
     """Make a world of a loaded database. Without ``proves`` the families are drafts only;
     ``patterns`` names those to try, ``roles`` are those that the author has set,

@@ -63,7 +63,7 @@ options:
   --json              print the account of the source as JSON
   --patterns A,B      only families of these patterns (default: all installed; such as look_up,
                       create)
-  --workers N         processes that prove (default: one per CPU)
+  --workers N         processes that prove (default: one per CPU, fewer for few families)
 options, one of these:
   --from FILE...      SQL scripts for SQLite: the schema, then any number with rows
   --from-url URL      a live database, which is only read: sqlite:///FILE, duckdb:///FILE,
@@ -127,7 +127,7 @@ def _made(path: Path, source: Source, roles: Roles, options: Arguments, screen: 
         roles=roles,
         about=options.about,
         proves=not options.dry_run,
-        workers=options.workers or os.cpu_count() or 1,
+        workers=options.workers,
     )
 
 

@@ -87,8 +87,11 @@ def _in_process(
 ) -> _Survey | _Examination | str | None:
     """The result of a function in a process of its own, or the reason why there is none; None if
     the time was over.
+
+    The processes are forked from one that imports for all of them what a proof needs.
     """
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(there, work, *arguments))
     process.start()

@@ -41,9 +41,8 @@ def test_the_tools_load_and_the_families_are_yaml(name: str, tmp_path: Path):
 
 def test_a_row_is_read_before_it_is_changed():
     source = from_files([SCHEMATA / "bank.sql"])
-    names = ["change", "conditional", "refuse_state", "refuse_check", "compare"]
-    made = make_world("bank", source, print, patterns=names)
-    assert len(made.proofs.kept) >= 15
+    made = make_world("bank", source, print, patterns=["change", "refuse_check"])
+    assert len(made.proofs.kept) >= 5
     assert not made.proofs.left_out  # neither by a snoop without reads, nor by another look-up
     reads = yaml.safe_load(made.files["tasks.yaml"])["read_before"]
     assert reads["update_card"] == [["get_card", {"list_cards": "card_id"}]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,14 @@ def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+masks_of, tokenizer_of = lru_cache(TokenMasks), lru_cache(Tokenizer.from_file)
+
+
+@lru_cache
 def encoded(preset: str, tokenizer: str, text: str) -> tuple[str, Counter[str], str]:
     """The text of the ids without their control tokens, these, and the trained text."""
-    ids, mask = TokenMasks(find_preset(preset), tokenizer).encode(conversation(text), TOOLS)
-    words = Tokenizer.from_file(tokenizer)
+    ids, mask = masks_of(find_preset(preset), tokenizer).encode(conversation(text), TOOLS)
+    words = tokenizer_of(tokenizer)
     control = {words.token_to_id(word): word for word in ADDED}
     plain = words.decode([one for one in ids if one not in control], skip_special_tokens=False)
     learned = [one for one, trained in zip(ids, mask, strict=True) if trained]

@@ -227,7 +227,7 @@ def test_another_attempt_has_other_parts_then_fewer_until_there_are_none(pool: F
     index = next(index for index in range(8) if plan.is_composed(index))
     tried: list[Task] = []
     with pytest.raises(TaskError, match=r"tasks.compose: 2 requests of universe 0 .* not found"):
-        tried += (plan.task(index, attempt) for attempt in range(1000))
+        tried += (plan.task(index, attempt) for attempt in (0, *range(1, 1000, 40)))
     assert len({task.id for task in tried[:2]}) == 2
     assert [len(task.parts) for task in tried] == sorted(len(task.parts) for task in tried)[::-1]
     assert {len(task.parts) for task in tried} == {3, 2}
@@ -250,7 +250,7 @@ def test_a_held_out_family_is_in_no_composed_task_of_the_first_split(tmp_path: P
     run = synth.run(
         "env=shop",
         tasks={
-            "count": 40,
+            "count": 20,
             "compose": {2: 0.5, 3: 0.2},
             "universes": 2,
             "splits": {"train": [0], "test": [1]},
@@ -277,7 +277,7 @@ def test_a_held_out_family_is_in_no_composed_task_of_the_first_split(tmp_path: P
 def test_no_attack_on_a_composed_task_wins(name: str):
     world = load_world(EXAMPLES / name)
     with world.template("sqlite", 0) as template:
-        plan = plan_of(FamilyTasks(world, template), 6, compose={2: 0.6, 3: 0.4})
+        plan = plan_of(FamilyTasks(world, template), 3, compose={2: 0.6, 3: 0.4})
         asyncio.run(_attack(plan, world, template))
 
 

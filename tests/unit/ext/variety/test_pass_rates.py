@@ -20,7 +20,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A run with mistakes in half of its rollouts."""
     directory = tmp_path_factory.mktemp("runs") / "earlier"
     mistakes = ["model.mistakes=[stray_write,premature_answer]", "model.mistake_rate=0.5"]
-    words = ["env=shop", "tasks.count=90", "tasks.samples=4", "runtime=inline", *mistakes]
+    words = ["env=shop", "tasks.count=60", "tasks.samples=4", "runtime=inline", *mistakes]
     synth.run([*words, f"output.dir={directory}"])
     return str(directory)
 

@@ -96,7 +96,7 @@ def test_what_families_lack_is_filled_up_by_weight():
     assert selection.top_up(8, {"a": 0, "b": 0}, {"a": 3.0, "b": 1.0}) == {"a": 6, "b": 2}
 
 
-@pytest.mark.parametrize("limit", ["null", "0.5"])
+@pytest.mark.parametrize("limit", [pytest.param("null", marks=pytest.mark.long), "0.5"])
 def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
     """Summed over three draws, so that a bound says more than that one draw was lucky."""
     found, expected = Counter[str](), Counter[str]()
