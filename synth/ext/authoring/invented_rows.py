@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from random import Random
@@ -278,18 +278,20 @@ class _Inventor:
             counts = Counter({1: self.sizes[table.name], 0: parents - self.sizes[table.name]})
         return dict(sorted(counts.items()))
 
-    def _moments(self, shape: TableShape) -> list[str]:
-        """The columns of days and moments: when a row was made, then those that come later."""
+    def _moments(self, shape: TableShape) -> Mapping[str, bool]:
+        """The columns of days and moments, each with whether it comes after the others: when a row
+        was made, then those that come later.
+        """
         found = [c for c in shape.columns if c.kind in {"date", "moment"}]
         found.sort(key=lambda c: ("creat" not in c.label, bool(_LATER.search(c.label))))
-        return [c.name for c in found]
+        return {c.name: bool(_LATER.search(c.label)) for c in found}
 
     def _maker(
         self,
         table: LiveTable,
         shape: TableShape,
         column: ColumnShape,
-        moments: Sequence[str],
+        moments: Mapping[str, bool],
         longest: int | None,
     ) -> Maker:
         if column.choices:
@@ -321,7 +323,7 @@ class _Inventor:
         whole = column.kind == "integer"
         return Number([round(one) for one in kept] if whole else kept, None if whole else 2)
 
-    def _moment(self, table: LiveTable, column: ColumnShape, moments: Sequence[str]) -> Maker:
+    def _moment(self, table: LiveTable, column: ColumnShape, moments: Mapping[str, bool]) -> Maker:
         day = column.kind == "date"
         born = _BORN.search(column.name)
         ago = (365 * 75, 365 * 19) if born else (700, 35)
@@ -330,7 +332,8 @@ class _Inventor:
         when = When([first.isoformat(), last.isoformat()], form, 86400 if day else 60)
         base = _first(moments)
         if born or column.name not in base:
-            return when if born else After(base, [86400, 7 * 86400, 30 * 86400], when)
+            before = _before(column.name, moments)
+            return when if born else After(before, [86400, 7 * 86400, 30 * 86400], when)
         of_parents = [
             f"{columns[0]}.{one}"
             for columns, target, _ in table.links
@@ -410,9 +413,15 @@ def _chosen(label: str) -> Mapping[str, int] | None:
     return next((values for name, values in _CHOSEN if re.search(name, label)), None)
 
 
-def _first(moments: Sequence[str]) -> list[str]:
+def _first(moments: Iterable[str]) -> list[str]:
     """The first of a row's moments, if there is one, but of no birth."""
     return [one for one in moments if not _BORN.search(one)][:1]
+
+
+def _before(name: str, moments: Mapping[str, bool]) -> list[str]:
+    """The moments after which one comes: all earlier ones for a later one, else the first."""
+    earlier = [one for one, later in moments.items() if not (later or _BORN.search(one))]
+    return earlier if earlier and moments[name] else _first(moments)
 
 
 def _of_person(shape: TableShape, column: ColumnShape, most: int) -> Texts | Email | None:
