@@ -111,14 +111,26 @@ class Number:
 
 @dataclass(frozen=True)
 class When:
-    """Days or moments with quantiles ``marks``, in steps of so many seconds, in a strftime form."""
+    """Days or moments with quantiles ``marks``, in steps of so many seconds, in a strftime form,
+    or as a number of which ``unit`` are a second since 1970.
+    """
 
-    marks: Sequence[str]
+    marks: Sequence[str | int]
     form: str = "%Y-%m-%d"
     step: int = 86400
+    unit: int | None = None
 
-    def draw(self, draw: Draw) -> str:
-        return _written(_between([_seconds(one) for one in self.marks], draw.random), self)
+    def draw(self, draw: Draw) -> str | int:
+        return _written(_between([self.seconds(one) for one in self.marks], draw.random), self)
+
+    @staticmethod
+    def seconds(value: str | float) -> float:
+        """The seconds since 1970 of a day, a moment, or a number: too great a one is in thousandths
+        of a second, or of these.
+        """
+        if isinstance(value, str):
+            return (dt.datetime.fromisoformat(value) - _EPOCH).total_seconds()
+        return When.seconds(value / 1000) if value > _LAST else value
 
 
 @dataclass(frozen=True)
@@ -132,12 +144,12 @@ class After:
     gaps: Sequence[float]
     otherwise: When
 
-    def draw(self, draw: Draw) -> str:
+    def draw(self, draw: Draw) -> str | int:
         found = [value for path in self.columns if (value := draw.at(path)) is not None]
         if not found:
             return self.otherwise.draw(draw)
-        base = max(map(_seconds, found))
-        room = max(0, _seconds(self.otherwise.marks[-1]) - base)
+        base = max(map(When.seconds, found))
+        room = max(0, When.seconds(self.otherwise.marks[-1]) - base)
         share = min(1, room / max(1, self.gaps[-1]))
         return _written(base + share * _between(self.gaps, draw.random), self.otherwise)
 
@@ -515,18 +527,16 @@ def _between(marks: Sequence[float], random: Random) -> float:
 _TWICE = re.compile(r"\b(\w+)[ -]\1\b", re.IGNORECASE)
 """A word that stands twice."""
 
-EPOCH = dt.datetime.fromisoformat("1970-01-01")
-_FIRST = (dt.datetime(2, 1, 1) - EPOCH).total_seconds()  # noqa: DTZ001 - no zone in a database
-_LAST = (dt.datetime(9999, 12, 31) - EPOCH).total_seconds()  # noqa: DTZ001
+_EPOCH = dt.datetime.fromisoformat("1970-01-01")
+_FIRST = (dt.datetime(2, 1, 1) - _EPOCH).total_seconds()  # noqa: DTZ001 - no zone in a database
+_LAST = (dt.datetime(9999, 12, 31) - _EPOCH).total_seconds()  # noqa: DTZ001
 
 
-def _seconds(text: str) -> float:
-    return (dt.datetime.fromisoformat(text) - EPOCH).total_seconds()
-
-
-def _written(seconds: float, when: When) -> str:
+def _written(seconds: float, when: When) -> str | int:
     inside = min(max(seconds, _FIRST), _LAST)
-    moment = EPOCH + dt.timedelta(seconds=inside // when.step * when.step)
+    if when.unit is not None:
+        return round(inside) * when.unit
+    moment = _EPOCH + dt.timedelta(seconds=inside // when.step * when.step)
     return moment.strftime(when.form.replace("%Y", f"{moment.year:04}"))
 
 

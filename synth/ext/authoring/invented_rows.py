@@ -18,7 +18,6 @@ from random import Random
 from envs.ledger import Ledger
 from envs.plugins import resolve
 from envs.world.row_generator import (
-    EPOCH,
     After,
     Blend,
     Choice,
@@ -42,7 +41,7 @@ from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varyin
 from synth.ext.authoring.learn_texts import made_texts
 from synth.ext.authoring.providers import provider_of
 from synth.ext.authoring.roles import secret_columns
-from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.shape import DATES, ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
 from synth.ext.authoring.standards import standard_mix, standard_values
 
@@ -282,7 +281,8 @@ class _Inventor:
         """The columns of days and moments, each with whether it comes after the others: when a row
         was made, then those that come later.
         """
-        found = [c for c in shape.columns if c.kind in {"date", "moment"}]
+        clock = "integer", "moment"
+        found = [c for c in shape.columns if c.kind in DATES or (c.kind, c.role) == clock]
         found.sort(key=lambda c: ("creat" not in c.label, bool(_LATER.search(c.label))))
         return {c.name: bool(_LATER.search(c.label)) for c in found}
 
@@ -312,10 +312,6 @@ class _Inventor:
     def _number(self, table: LiveTable, column: ColumnShape) -> Maker:
         if column.kind == "integer" and (maker := _counted(table, column)):
             return maker
-        if column.role == "moment":
-            scale = 1000 if {"ms", "ts"} & {*column.label.split("_")} else 1
-            days = (self.today - EPOCH.date()).days
-            return Number([86400 * scale * (days - 700), 86400 * scale * (days - 1)])
         marks = _marks(column)
         low = min(marks) if column.low is None else column.low
         high = max(*marks, low + 20) if column.high is None else column.high
@@ -330,6 +326,8 @@ class _Inventor:
         first, last = (self.today - dt.timedelta(days) for days in ago)
         form = "%Y-%m-%d" if day else "%Y-%m-%d %H:%M:%S"
         when = When([first.isoformat(), last.isoformat()], form, 86400 if day else 60)
+        if column.kind == "integer":
+            when = replace(when, unit=1000 if {"ms", "ts"} & {*column.label.split("_")} else 1)
         base = _first(moments)
         if born or column.name not in base:
             before = _before(column.name, moments)

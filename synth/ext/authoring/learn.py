@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import re
 import sqlite3
@@ -18,7 +17,6 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from envs.world.row_generator import (
-    EPOCH,
     GIVEN,
     After,
     Blend,
@@ -44,7 +42,7 @@ from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.names import quoted, snake
 from synth.ext.authoring.roles import FEW
 from synth.ext.authoring.sample import ALL_ROWS, sample
-from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.shape import DATES, ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import ForeignKey, LiveTable
 from synth.ext.authoring.standards import mix_of_values
 
@@ -63,7 +61,6 @@ COMBINATIONS = 60
 LEAST_COPIES = 3
 """The fewest different values of a column that repeats one of a parent."""
 
-DATES = frozenset({"date", "moment"})
 NUMBERS = frozenset({"integer", "number"})
 Personal = Mapping[tuple[str, str], str]
 Rows = Sequence[Mapping[str, Any]]
@@ -278,14 +275,16 @@ class _Learner:
         return link[1] in self.lookups and len(link[0]) == 1 and apart.isdisjoint(link[0])
 
     def _is_date(self, column: str) -> bool:
-        return column in self.shaped and self.shaped[column].kind in DATES
+        one = self.shaped.get(column)
+        numbers = all(isinstance(value, int) for value in self._values(column))
+        return one is not None and (one.kind in DATES or (one.role == "moment" and numbers))
 
     def _dates(self, columns: Sequence[str]) -> list[str]:
         """The columns of dates, each after those that no row has later."""
         dates = {c: [row[c] for row in self.rows] for c in columns if self._is_date(c)}
 
         def rank(column: str) -> tuple[int, float]:
-            seconds = [_seconds(value) for value in self._values(column)]
+            seconds = [When.seconds(value) for value in self._values(column)]
             earlier = sum(_precede(other, dates[column]) for other in dates.values())
             return earlier, sum(seconds) / max(1, len(seconds))
 
@@ -506,25 +505,23 @@ def _precede(dates: Sequence[Any], others: Sequence[Any]) -> bool:
     """True for dates of which none is after its row's other one, and not all are long before."""
     pairs = [(a, b) for a, b in zip(dates, others, strict=True) if None not in (a, b)]
     gaps = [_gap(a, b) for a, b in pairs]
-    seconds = [_seconds(b) for _, b in pairs]
+    seconds = [When.seconds(b) for _, b in pairs]
     return any(gaps) and 0 <= min(gaps) <= max(seconds) - min(seconds)
 
 
-def _gap(early: object, late: object) -> float:
+def _gap(early: str | float, late: str | float) -> float:
     """The seconds between two dates; whole days between a moment and a day."""
-    is_day = len(str(late)) == 10
-    return _seconds(late) - _seconds(str(early)[:10] if is_day else early)
+    is_day = isinstance(late, str) and len(late) == 10
+    return When.seconds(late) - When.seconds(str(early)[:10] if is_day else early)
 
 
-def _seconds(text: object) -> float:
-    return (dt.datetime.fromisoformat(str(text)) - EPOCH).total_seconds()
-
-
-def _when(values: Sequence[str]) -> When:
-    marks = _marks(values)
+def _when(values: Sequence[Any]) -> When:
+    marks: list[str | int] = _marks(values)
+    if isinstance(last := max(values), int):
+        return When(marks, unit=round(last / When.seconds(last)) if last else 1)
     if len(values[0]) == 10:
         return When(marks)
-    seconds = [int(_seconds(value)) for value in values]
+    seconds = [int(When.seconds(value)) for value in values]
     step = math.gcd(*(b - a for a, b in pairwise(sorted(seconds))), 86400, seconds[0]) or 1
     blank = "T" if "T" in values[0] else " "
     clock = "%H:%M" if re.fullmatch(r".{10}.\d\d:\d\d", values[0]) else "%H:%M:%S"

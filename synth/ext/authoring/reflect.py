@@ -18,7 +18,7 @@ from synth.ext.authoring.live_tables import live_tables
 from synth.ext.authoring.mask import refuse_unknown
 from synth.ext.authoring.names import Noun, labels, nouns, quoted, said, spelled
 from synth.ext.authoring.roles import FEW, Roles, secrets_of, with_roles
-from synth.ext.authoring.shape import Cell, ColumnShape, Kind, Link, Shape, TableShape
+from synth.ext.authoring.shape import DATES, Cell, ColumnShape, Kind, Link, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable
 from synth.ext.authoring.toolset import names_shown
 
@@ -28,7 +28,6 @@ SEEN = 400
 CENT = 0.01
 """The least step from a bound that a number may not reach."""
 
-_DATES = frozenset({"date", "moment"})
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SEVERAL = re.compile(r"[\[{].*[\]})]|\(.*,.*[\])]", re.DOTALL)
 """Texts that hold several values: arrays, ranges, JSON. Nobody says them in a request."""
@@ -272,7 +271,7 @@ def _kind(declared: str, values: Sequence[Cell]) -> Kind:
     if texts:
         found = _text_kind(texts) if len(texts) == len(values) else "other"
         plain = said in {"text", "other", found} or (said, found) == ("boolean", "text")
-        return found if plain or {said, found} <= _DATES else "other"
+        return found if plain or {said, found} <= DATES else "other"
     return _number_kind(said, declared, [value for value in values if not isinstance(value, str)])
 
 

@@ -107,10 +107,12 @@ def _parts(value: object) -> tuple[str, str, list[tuple[str, object]]]:
             for field in fields(value)
             if field.default is MISSING or getattr(value, field.name) not in (field.default, [])
         ]
-        named = [(field.name, getattr(value, field.name)) for field in kept]
-        first = [("", part) for _, part in named[:2]]
-        more = [(f"{name}=", part) for name, part in named[2:]]
-        return f"{type(value).__name__}(", ")", [*first, *more]
+        by_place = {
+            one.name for one, other in zip(kept, fields(value)[:2], strict=False) if one == other
+        }
+        heads = {one.name: "" if one.name in by_place else f"{one.name}=" for one in kept}
+        parts = [(head, getattr(value, name)) for name, head in heads.items()]
+        return f"{type(value).__name__}(", ")", parts
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return "{", "}", [(f"{_line(key)}: ", part) for key, part in items]

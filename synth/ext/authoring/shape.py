@@ -30,6 +30,8 @@ from synth.ext.authoring.names import (
 
 Kind = Literal["integer", "number", "text", "date", "moment", "boolean", "other"]
 
+DATES: frozenset[Kind] = frozenset({"date", "moment"})
+
 Role = Literal[
     "key",
     "link",
@@ -172,7 +174,7 @@ class ColumnShape:
     def is_said(self) -> bool:
         """True for a column that a person asks for: its name is words, its values say something."""
         bare = self.role in {"moment", "category", "status"} or "time" in self.words.split()
-        spoken = self.kind in {"date", "moment", "text"} or (not bare and self.words != "count")
+        spoken = self.kind in {*DATES, "text"} or (not bare and self.words != "count")
         *_, done, last = ["", *self.words.split()]  # the failed time, the last warning sent time
         if last in {"date", "time"} and PARTICIPLE.search(done) and not self.verb:
             spoken = done in {"scheduled", "planned"}
@@ -191,7 +193,7 @@ class ColumnShape:
         if self.in_cents:
             words = words.removesuffix(" in cents")
             return words if _AMOUNT.search(words) else f"{words} amount"
-        if self.kind in {"date", "moment"}:
+        if self.kind in DATES:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
         if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
             return f"number of {words}"
@@ -206,7 +208,7 @@ class ColumnShape:
 
     def shown(self, name: str) -> str:
         """The place of a value in a sentence, by the name of its slot or of what saved it."""
-        form = ".written" if self.kind in {"date", "moment"} else ""
+        form = ".written" if self.kind in DATES else ""
         form = ".fixed" if self.role == "money" and self.scale == 2 else form
         return f"{{{name}{'.hundredths' if self.in_cents else form}}}"
 
@@ -214,7 +216,7 @@ class ColumnShape:
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         words = self.said.replace(" ", "_") or self.label
-        return date_verb(words) if self.kind in {"date", "moment"} else ""
+        return date_verb(words) if self.kind in DATES else ""
 
     @property
     def deed(self) -> str:
@@ -453,7 +455,7 @@ class TableShape:
         return [
             column
             for column in self.of_role("moment")
-            if column.kind in {"date", "moment"}
+            if column.kind in DATES
             and (column.stamped or (not column.computed and _STAMP.match(column.label)))
         ]
 

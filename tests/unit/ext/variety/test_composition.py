@@ -228,9 +228,8 @@ def test_another_attempt_has_other_parts_then_fewer_until_there_are_none(pool: F
     tried: list[Task] = []
     with pytest.raises(TaskError, match=r"tasks.compose: 2 requests of universe 0 .* not found"):
         tried += (plan.task(index, attempt) for attempt in (0, *range(1, 1000, 40)))
-    assert len({task.id for task in tried[:2]}) == 2
-    assert [len(task.parts) for task in tried] == sorted(len(task.parts) for task in tried)[::-1]
-    assert {len(task.parts) for task in tried} == {3, 2}
+    sizes, distinct = [len(task.parts) for task in tried], {task.id for task in tried[:2]}
+    assert (sorted(sizes)[::-1], {*sizes}, len(distinct)) == (sizes, {2, 3}, 2)
 
 
 def test_one_family_is_too_few(world: World, template: Template):
