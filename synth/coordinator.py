@@ -18,7 +18,7 @@ from rich.console import Console
 
 from envs.tools.toolbox import MOST_TOOLS, tool_count
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import ToolExecutions, warnings_in
+from synth.core.dataset.store.counts import RunCounts, ToolExecutions
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import TaskTable
@@ -444,7 +444,7 @@ class Coordinator:
             given_up=progress.given_up,
             seconds=time.monotonic() - self.began,
             tools=ToolExecutions.from_json(manifest["counts"]["tools"]),
-            warnings=[*warnings, *self.writer.warnings, *warnings_in(manifest)],
+            warnings=[*warnings, *self.writer.warnings, *RunCounts.warnings(manifest)],
             failures=() if progress.rows == progress.jobs else failures(self.directory),
             higher=self.budget.higher() if left else (),
         )

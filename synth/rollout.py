@@ -18,6 +18,7 @@ from synth.core.agent.state import RolloutIdentity
 from synth.core.dataset.clean import clean_row
 from synth.core.dataset.columns import SCHEMA_VERSION
 from synth.core.dataset.sanitize import sanitize
+from synth.core.rewards.gate_costs import notes_in
 from synth.core.types.events import injected_faults
 from synth.core.validation.prove import PlayedProof
 from synth.episode import Episode, Score
@@ -302,9 +303,7 @@ def _outcome_columns(result: _RolloutResult) -> dict[str, object]:
         "blame": None
         if outcome is Outcome.SUCCESS
         else blame(_evidence_of_all(run, episode), score.verdicts, run.stop_reason),
-        "notes": [
-            note["check"] for item in score.verdicts for note in item.detail.get("notes", ())
-        ],
+        "notes": [note["check"] for item in score.verdicts for note in notes_in(item.detail)],
     }
 
 

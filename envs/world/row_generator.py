@@ -125,8 +125,8 @@ class When:
 
     @staticmethod
     def seconds(value: str | float) -> float:
-        """The seconds since 1970 of a day, a moment, or a number: too great a one is in thousandths
-        of a second, or of these.
+        """The seconds since 1970 of a day, a moment, or a number of seconds. A number beyond the
+        year 9999 is of milliseconds, microseconds or nanoseconds.
         """
         if isinstance(value, str):
             return (dt.datetime.fromisoformat(value) - _EPOCH).total_seconds()

@@ -25,7 +25,7 @@ def test_signatures_of_calls_come_back_in_run_and_branch(tmp_path: Path):
         branch = ("branch", "first", "--at", "1", "--samples", "1", *endpoint.overrides)
         synth(*branch, "output.dir=branch", cwd=tmp_path)
     assert not endpoint.refused
-    warning = "warning: the endpoint answered 6 requests with the model m instead of strict\n"
+    warning = "warning: the endpoint answered with the model m instead of strict (requests: 6)\n"
     assert warning in done.stdout
     assert "m instead of strict" in synth("inspect", "branch", "--json", cwd=tmp_path).stdout
     for run in ("first", "branch"):

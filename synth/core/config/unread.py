@@ -100,9 +100,10 @@ def _of_kind(
         yield f"{section}.model", f"{section}={name} asks no model"
     idle = not getattr(factory, "asks_endpoint", True)
     ignored: tuple[str, ...] = getattr(factory, "ignores", ())
+    read_anyway = _OF_THE_CORE.difference(ignored)
     for key in given:
         head, _, last = key.rpartition(".")
-        if head != section or last in _OF_THE_CORE:
+        if head != section or last in read_anyway:
             continue
         if last in ignored or last not in own:
             readers = [

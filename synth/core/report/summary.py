@@ -11,7 +11,7 @@ from typing import Any
 
 from synth.core.dataset.columns import PAYERS
 from synth.core.dataset.reader import Dataset
-from synth.core.dataset.store.counts import RetryTally, Statistics, ToolExecutions, warnings_in
+from synth.core.dataset.store.counts import RetryTally, RunCounts, Statistics, ToolExecutions
 from synth.core.dataset.variety import Variety
 from synth.core.report.rates import PassTally, histogram_of
 from synth.core.screen.transcript import tool_uses
@@ -197,7 +197,7 @@ def summarize(dataset: Dataset) -> dict[str, Any]:
         "resumable": dataset.resumable,
         "warnings": [
             *dataset.warnings,
-            *warnings_in(dataset.manifest),
+            *RunCounts.warnings(dataset.manifest),
             *tally.executed.warnings(whole.rows, whole.success, tally.counts["stop_reason"]),
         ],
         "envs": _sorted(tally.counts["env"]),

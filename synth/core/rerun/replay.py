@@ -20,6 +20,7 @@ from synth.core.foundation.consent import Consent, refuse
 from synth.core.foundation.hashing import canonical
 from synth.core.models.emission import read_events
 from synth.core.rerun.recorded_run import Recording, Row, open_recording
+from synth.core.rewards.gate_costs import notes_in
 from synth.core.runner.recorded_calls import again
 from synth.core.runner.setup import wrapper_kinds
 from synth.core.types.checks import CLOCK, TIE
@@ -124,7 +125,7 @@ async def differences(
         executed = 0
         acts = _acts_answered(row)
         unpinned = UNPINNED & {
-            note["check"] for one in row["verdicts"] for note in one["detail"].get("notes", ())
+            note["check"] for one in row["verdicts"] for note in notes_in(one["detail"])
         }
         queries = {tool.name for tool in world.tools if tool.free_sql} if unpinned else set[str]()
         async for event, outcome in again(row["events"], episode):

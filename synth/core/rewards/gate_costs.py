@@ -55,8 +55,7 @@ class GateCosts:
         for item in read:
             if item.get("gate") and item["score"] == 0:
                 self._of(item["verifier"], None).add(_findings(item))
-            detail: Raw = item.get("detail") or {}
-            notes: Sequence[Raw] = detail.get("notes", ())
+            notes = notes_in(item.get("detail") or {})
             for kind in dict.fromkeys(note["check"] for note in notes):
                 own = [note for note in notes if note["check"] == kind]
                 self._of(item["verifier"], kind).add(own)
@@ -72,6 +71,16 @@ class GateCosts:
             | self.gates[gate, note].to_json()
             for gate, note in ordered
         ]
+
+
+def notes_in(detail: Raw) -> Sequence[Raw]:
+    """The notes in a verdict's detail, each with ``check``, ``words`` and ``evidence``. Earlier
+    runs have the names of a question's notes alone.
+    """
+    return [
+        {"check": note, "words": "", "evidence": ""} if isinstance(note, str) else note
+        for note in detail.get("notes", ())
+    ]
 
 
 def _findings(verdict: Raw) -> Sequence[Raw]:

@@ -126,9 +126,9 @@ def check_world(
 
 
 def _processes(workers: int | None, jobs: int) -> int:
-    return (
-        min(os.cpu_count() or 1, jobs // WORTH_A_PROCESS) if workers is None else min(workers, jobs)
-    )
+    if workers is None:
+        return min(os.cpu_count() or 1, jobs // WORTH_A_PROCESS)
+    return min(workers, jobs)
 
 
 def _names(cache: ReportCache | None, checker: FamilyChecker) -> list[str]:

@@ -41,7 +41,7 @@ from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varyin
 from synth.ext.authoring.learn_texts import made_texts
 from synth.ext.authoring.providers import provider_of
 from synth.ext.authoring.roles import secret_columns
-from synth.ext.authoring.shape import DATES, ColumnShape, Shape, TableShape
+from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
 from synth.ext.authoring.standards import standard_mix, standard_values
 
@@ -281,8 +281,7 @@ class _Inventor:
         """The columns of days and moments, each with whether it comes after the others: when a row
         was made, then those that come later.
         """
-        clock = "integer", "moment"
-        found = [c for c in shape.columns if c.kind in DATES or (c.kind, c.role) == clock]
+        found = [column for column in shape.columns if column.tells_time]
         found.sort(key=lambda c: ("creat" not in c.label, bool(_LATER.search(c.label))))
         return {c.name: bool(_LATER.search(c.label)) for c in found}
 

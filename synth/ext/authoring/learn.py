@@ -276,8 +276,9 @@ class _Learner:
 
     def _is_date(self, column: str) -> bool:
         one = self.shaped.get(column)
-        numbers = all(isinstance(value, int) for value in self._values(column))
-        return one is not None and (one.kind in DATES or (one.role == "moment" and numbers))
+        if one is None or not one.tells_time:
+            return False
+        return one.kind in DATES or all(isinstance(value, int) for value in self._values(column))
 
     def _dates(self, columns: Sequence[str]) -> list[str]:
         """The columns of dates, each after those that no row has later."""

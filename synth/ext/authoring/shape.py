@@ -213,6 +213,11 @@ class ColumnShape:
         return f"{{{name}{'.hundredths' if self.in_cents else form}}}"
 
     @property
+    def tells_time(self) -> bool:
+        """True for a day or moment, also in whole seconds or parts of them since 1970."""
+        return self.kind in DATES or (self.kind, self.role) == ("integer", "moment")
+
+    @property
     def verb(self) -> str:
         """The deed of a date: ``opened`` for ``opened_on``; empty for any other column."""
         words = self.said.replace(" ", "_") or self.label

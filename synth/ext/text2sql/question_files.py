@@ -62,7 +62,7 @@ _NEXT = re.compile(r";\s*(?=(?:select|with)\b)", re.IGNORECASE)
 """The end of a query that another one follows."""
 
 _DATABASE = re.compile(r"\w[\w .&'()-]{0,63}")
-_DATABASE_IS = "is not of at most 64 letters, digits, spaces and _ . & ' ( ) -, no sign first"
+_DATABASE_IS = "must begin with a letter or digit, and have at most 64 of these, spaces, _.&'()-"
 
 LeftOut = tuple[str, str]
 """The name of a part of the source, and the reason for which it is left out or changed."""

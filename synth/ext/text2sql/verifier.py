@@ -163,10 +163,11 @@ class SqlVerifier(Verifier):
 
 
 def _told(evidence: Evidence, due: RightAnswers) -> bool:
-    """True if the words after the last call have a value of the answer."""
+    """True if the words after the last call have a value of the answer, or it has no rows."""
+    rows = due.answer.rows[:SOUGHT]
     last = [words.text for words in evidence.spoken if words.after >= len(evidence.calls)]
     said = Spoken("\n".join(last))
-    return any(said.holds(cell) for row in due.answer.rows[:SOUGHT] for cell in row)
+    return not rows or any(said.holds(cell) for row in rows for cell in row)
 
 
 def compared(due: RightAnswers, given: QueryResult | ToolResult, rules: Rules) -> _SqlFinding:

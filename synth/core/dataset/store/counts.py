@@ -141,17 +141,6 @@ class Statistics:
         return {name: self.found[name].to_json() if name in self.found else [] for name in names}
 
 
-def warnings_in(manifest: Mapping[str, Any] | None) -> list[str]:
-    """Warnings about models that answered where another one was asked, from a run's manifest."""
-    found: Mapping[str, int] = (
-        {} if manifest is None else manifest["counts"].get("other_models", {})
-    )
-    return [
-        f"the endpoint answered {count:,} requests with the model {which}"
-        for which, count in found.items()
-    ]
-
-
 _SUMS: Final = (
     "input_tokens",
     "output_tokens",
@@ -219,6 +208,16 @@ class RunCounts:
     left_out: Counter[str] = field(default_factory=Counter[str])
     other_models: Counter[str] = field(default_factory=Counter[str])
     variety: Variety = field(default_factory=Variety)
+
+    @staticmethod
+    def warnings(manifest: Mapping[str, Any] | None) -> list[str]:
+        """Warnings about models that answered where another one was asked."""
+        counts: Mapping[str, Any] = {} if manifest is None else manifest["counts"]
+        found: Mapping[str, int] = counts.get("other_models", {})
+        return [
+            f"the endpoint answered with the model {which} (requests: {count:,})"
+            for which, count in found.items()
+        ]
 
     def add_row(self, row: dict[str, Any]) -> None:
         self.stop_reasons[row["stop_reason"]] += 1

@@ -13,6 +13,7 @@ from envs.world.loader import World
 from synth.agent import ReactAgent
 from synth.core.models.scripted.expert import ScriptedModel
 from synth.core.personal import people_of
+from synth.core.rewards.gate_costs import notes_in
 from synth.core.tasks.yaml.family import Family
 from synth.core.validation.attacks.base import dishonest_attacks
 from synth.core.validation.attacks.lazy import CONSTANT, TALKLESS, lazy_agents
@@ -250,7 +251,5 @@ def _by_alternative(played: AttackResult) -> bool:
 
 def is_judged(attack: Attack, score: Score) -> bool:
     """True if a judge would be asked about the statement of an attack."""
-    noted = [
-        note["words"] for verdict in score.verdicts for note in verdict.detail.get("notes", ())
-    ]
+    noted = [note["words"] for verdict in score.verdicts for note in notes_in(verdict.detail)]
     return bool(attack.statement) and any(attack.statement in words for words in noted)

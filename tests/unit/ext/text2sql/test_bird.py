@@ -273,7 +273,7 @@ LEFT_OUT: list[tuple[Callable[[Path], object], str, str]] = [
     (rewrite(lambda asked: asked[1].pop("SQL")), "1", "it has no SQL or query"),
     (rewrite(lambda asked: asked[1].pop("question")), "1", "it has no question"),
     (rewrite(lambda asked: asked[1].update(db_id=None)), "1", "it has no db_id"),
-    (rewrite(lambda asked: asked[1].update(db_id="../x")), "1", "its db_id '../x' is not of"),
+    (rewrite(lambda asked: asked[1].update(db_id="../x")), "1", "its db_id '../x' must begin"),
     (rewrite(lambda asked: asked.insert(1, 7)), "2", "it is not an object"),
     (
         rewrite(lambda asked: asked[1].update(question="\ud800?")),
