@@ -1,14 +1,11 @@
-"""CPU of a whole rollout: six calls over HTTP, tools on a fresh SQLite sandbox, guards,
-verification, diff and recording.
+"""CPU of a whole rollout: six calls over HTTP, a fresh SQLite sandbox, verification, recording.
 
     uv run python -m tests.bench.rollouts
 
-Different tasks over all families of ``ehr_db`` are played, each once, by the real loop against a
-scripted endpoint in a process of its own, which gives the expert's completions; the scripted user
-answers, the reply is judged, and each row is encoded as workers encode it. A process of its own has
-proved the tasks, so that no cache knows their texts. In turns with it, the loops that people write
-by hand (:mod:`tests.bench.by_hand`) play against the same endpoint, with the same openings, tools
-and words of the user. ``--profile`` prints where the time goes.
+Different tasks over all families of ``ehr_db`` are played once by the real loop. A scripted
+endpoint in another process gives the expert's completions; no cache knows their texts. In turns
+with it, the loops that people write by hand (:mod:`tests.bench.by_hand`) play against the same
+endpoint. ``--profile`` prints where the time goes.
 """
 
 from __future__ import annotations

@@ -1,15 +1,10 @@
-"""What SQLite sandboxes cost, as a ratio to the bare statements of the same rollout in the same
-run.
+"""What SQLite sandboxes cost, as a ratio to the bare statements of the same rollout.
 
     pytest -m long tests/bench/test_sqlite_rollouts.py -s
 
-A rollout opens a sandbox, makes ten tool calls (each a transaction of a query over two tables, an
-update and an insert through SQLAlchemy), reads the diff, and closes. The bare statements are the
-same ones through SQLAlchemy and the standard library's driver on one database in memory that stays
-open, with a commit after every three: no guard, pin, record of changes or copy. Both take turns in
-short slices, and CPU time is what is compared: the machine's moods strike both, the sandbox's
-larger share of code and memory a little more. The goals are 70 percent at 20 KB and 1 MB, 60 at 100
-MB.
+A rollout opens a sandbox, makes ten tool calls of three statements, reads the diff, and closes. The
+bare statements run on one open database in memory, without guards or records of changes. Both take
+turns in short slices; CPU time is compared. Goals: 70 percent at 20 KB and 1 MB, 60 at 100 MB.
 """
 
 from __future__ import annotations

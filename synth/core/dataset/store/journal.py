@@ -16,6 +16,7 @@ because the magic contains bytes that never occur in UTF-8.
 from __future__ import annotations
 
 import os
+import re
 import struct
 import zlib
 from collections import OrderedDict
@@ -34,6 +35,7 @@ _FRAME: Final = struct.Struct("<4sII")
 _INNER: Final = struct.Struct("<BQ")
 _CHUNK: Final = 1 << 20
 _MAX_OPEN: Final = 32
+_SEGMENT: Final = re.compile(r"shard-(\d+)\.log")
 
 
 def frame(kind: int, index: int, payload: bytes) -> bytes:
@@ -213,5 +215,8 @@ def segment_numbers(directory: Path) -> list[int]:
     """Return the numbers of the shards with a segment in a journal directory, ascending; none if it
     does not exist.
     """
-    names = (path.stem.removeprefix("shard-") for path in directory.glob("shard-*.log"))
-    return sorted(int(name) for name in names if name.isdecimal())
+    try:  # one look: a run that ends removes the directory
+        names = [path.name for path in directory.iterdir()]
+    except FileNotFoundError:
+        return []
+    return sorted(int(found[1]) for name in names if (found := _SEGMENT.fullmatch(name)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from synth.core.dataset.store.journal import ROW, Journal, Segment
+from synth.core.dataset.store.journal import ROW, Journal, Segment, segment_numbers
 from synth.errors import OperatorError
 
 
@@ -77,3 +78,11 @@ def test_a_disk_that_refuses_is_an_operator_error(tmp_path: Path):
         Journal(tmp_path / "nowhere").append(
             tmp_path / "nowhere" / "shard-000000.log", ROW, 0, b"x"
         )
+
+
+def test_a_run_may_end_while_its_segments_are_listed(tmp_path: Path):
+    path = tmp_path / "journal"
+    with ThreadPoolExecutor(1) as pool:
+        going = pool.submit(lambda: [(path.mkdir(), path.rmdir()) for _ in range(3000)])
+        while not going.done():
+            assert segment_numbers(path) == []
