@@ -18,9 +18,9 @@ LOOKING: Final = (
     "Let me see what we have on {}.",
     "Just a second while I look up {}.",
     "I'll look up {} first.",
-    "Let me start with {}.",
+    "Let me check {} for you.",
     "Give me a moment to look up {}.",
-    "Let me see what I find on {}.",
+    "Let me check what we have on {}.",
     "One moment, please, I'm looking up {}.",
     "Let me pull up {}.",
 )
