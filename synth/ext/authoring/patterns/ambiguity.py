@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from synth.ext.authoring.names import a, be, quoted
 from synth.ext.authoring.patterns.answers import asked_for, field_of, told
@@ -25,7 +24,7 @@ def not_found(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row that may not be there."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
     found = (_not_found(Named(sketch.tools[table.name])) for table in named)
-    yield from islice(filter(None, found), 2)
+    yield from sketch.first(2, found)
 
 
 def _not_found(row: Named) -> Draft | None:
@@ -85,7 +84,7 @@ def ambiguous(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row whose name fits several; the user knows which one."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
     found = (_ambiguous(sketch, table) for table in named)
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,16 @@ def test_an_amount_in_cents_is_said_as_people_say_it(made: NewWorld):
 
 def test_what_is_never_changed_is_not_closed_by_a_rule(made: NewWorld):
     assert re.findall("^- (.*): state", made.files["policy.md"], re.MULTILINE) == ["talk"]
+
+
+def test_what_has_rows_is_taken_before_what_has_none(tmp_path: Path):
+    """No house of three lists is short enough to be read out; the one of the fourth is."""
+    lists, script = ("chairs", "lamps", "plates", "spoons"), "CREATE TABLE houses (name TEXT PRIMARY KEY);"
+    script += "INSERT INTO houses VALUES ('Abbey'), ('Barn');"
+    for name in lists:
+        script += f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, house TEXT REFERENCES houses);"
+        rows = [(n, "Barn" if n % 2 else "Abbey") for n in range(1, 7 if name == "spoons" else 41)]
+        script += f"INSERT INTO {name} VALUES {str(rows)[1:-1]};"
+    (file := tmp_path / "schema.sql").write_text(script)
+    drafts = make_world("w", from_files([file]), print, proves=False).drafts
+    assert "list_children_house_spoons" in {draft.id for draft in drafts}
