@@ -87,9 +87,9 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
 
 
 def _is_given(column: ColumnShape) -> bool:
-    """True for a value that a person says: no number for a kind."""
+    """True for a value that a person says: no number for a kind, no reference to what is hidden."""
     numbered = column.role == "category" and column.kind == "integer"
-    made = numbered or column.role in {"identifier", "audit", "measure"}
+    made = numbered or column.role in {"identifier", "audit", "measure", "link"}
     return not made and is_sayable(column.words)
 
 

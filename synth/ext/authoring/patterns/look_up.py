@@ -74,7 +74,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
-        row.ground(row.hidden, [one for c in asked for one in _filled(row.col(c.name), c)]),
+        row.ground(row.hidden, [one for c in asked for one in filled(row.col(c.name), c)]),
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
@@ -215,14 +215,14 @@ def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     )
 
 
-def _filled(value: str, column: ColumnShape) -> list[str]:
+def filled(value: str, column: ColumnShape) -> list[str]:
     """Conditions that a value is not empty."""
     return [f"{value} IS NOT NULL", *([f"{value} <> ''"] if column.kind == "text" else [])]
 
 
 def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
     """Conditions that a value says something: "the job of the support rep is support" does not."""
-    yield from _filled(value, column)
+    yield from filled(value, column)
     if column.kind == "text":
         yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
 
