@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import bare_columns, bare_names, noun_of, spelled
-from synth.ext.authoring.roles import with_roles
+from synth.ext.authoring.roles import is_plumbing, with_roles
 from synth.ext.authoring.shape import ColumnShape, Kind, Role, TableShape
 from synth.ext.authoring.snapshot import LiveColumn, LiveTable
 from synth.ext.authoring.stored import Hexadecimal
@@ -78,7 +78,7 @@ def infer_keys(engine: Engine, tables: Sequence[LiveTable]) -> list[InferredKey]
     noun names refers to no part of its own row.
     """
     with engine.connect() as db:
-        out = [*_suggested(db, tables)]
+        out = [one for one in _suggested(db, tables) if not is_plumbing(one.target)]
         out += _alike(db, tables, out)
         joint = [*_of_several(db, tables)]
     sure = {(one.table, one.target) for one in out if one.values or _ends(one.columns[0])}

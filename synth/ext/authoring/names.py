@@ -194,6 +194,8 @@ def _numbers(word: str) -> tuple[str, str]:
 
     >>> [noun_of(one).plural_words for one in ("umsatz", "relaties", "callsign")]
     ['umsatz records', 'relaties records', 'callsigns']
+    >>> noun_of("jobhisto").words
+    'jobhisto record'
     """
     if not word.isascii() or not word.isalpha():
         return word, word
@@ -203,7 +205,7 @@ def _numbers(word: str) -> tuple[str, str]:
     is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
     if singular and not word.endswith(("ss", "alias")) and is_written(singular, singular, word):
         return str(singular), word
-    return word, many if is_written(many, word) else f"{word}_records"
+    return (word, many) if is_written(many, word) else (f"{word}_record", f"{word}_records")
 
 
 def _plural(word: str) -> str:

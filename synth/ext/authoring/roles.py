@@ -298,7 +298,6 @@ _RULES = (
         lambda one: _is_switch(one) and _is_flag(one),
     ),
     _Rule("code", "its name says an address", _NUMBERS, rf"(?:address|server)$|{ADDRESS_END}"),
-    _Rule("measure", "a lower bound", _NUMBERS, "", lambda column: column.low is not None),
     _Rule("code", "a number that says no amount", _NUMBERS),
     _Rule("other", "its values are several in one, or of several types", ("other",)),
     _Rule("person", "its name", ("text",), f"{_FIRST.pattern}|{_LAST.pattern}"),

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 import yaml
+from sqlalchemy import Engine
 
 from envs.ledger import Entry, Ledger
 from synth.core.foundation.suggestions import hint, nearest
@@ -24,7 +26,7 @@ from synth.ext.authoring.roles import Roles, is_plumbing, write_roles
 from synth.ext.authoring.seed_file import write_seed_file
 from synth.ext.authoring.shape import Shape
 from synth.ext.authoring.source import Source
-from synth.ext.authoring.tasks_file import write_tasks
+from synth.ext.authoring.tasks_file import LEAST, write_tasks
 from synth.ext.authoring.tools import write_tools
 from synth.ext.authoring.toolset import TableTools, closed, reads_of, tools_of
 from synth.plugins import TASK_GENERATORS
@@ -149,7 +151,8 @@ def make_world(
     worked = _worked(shape, about, source.ledger)
     tools = tools_of(worked)
     now = f"{_today(shape)}T09:00:00"
-    sketch = Sketch(worked, tools, _consent_columns(worked, tools), now)
+    has_rows = partial(_has_rows, source.engine)
+    sketch = Sketch(worked, tools, _consent_columns(worked, tools), now, has_rows)
     drafts, ledger = _draft_families(sketch, patterns), source.ledger
     shown = _bounded(worked, tools, drafts)
     write = partial(write_tasks, now=now, reads=reads_of(shown))
@@ -319,6 +322,18 @@ def _draft_families(sketch: Sketch, patterns: Sequence[str] | None = None) -> li
         for draft in pattern(sketch):
             found.setdefault(draft.id, draft)
     return list(found.values())
+
+
+def _has_rows(engine: Engine, draft: Draft) -> bool:
+    """True for a draft whose grounding has the rows of a family, and one for each of its cases."""
+    sql = cast("Mapping[str, str]", draft.body["ground"])["sql"]
+    cases = cast("Mapping[str, str]", draft.body.get("cases", {"": "TRUE"}))
+    with engine.connect() as db:
+        counts = [
+            len(db.exec_driver_sql(f"SELECT 1 FROM (\n{sql}) WHERE {one} LIMIT {LEAST}").all())
+            for one in cases.values()
+        ]
+    return all(counts) and sum(counts) >= LEAST
 
 
 def _today(shape: Shape) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from synth.ext.authoring.names import Noun, be, is_sayable, noun_of, parameter, quoted
 from synth.ext.authoring.patterns.answers import field_of
@@ -149,8 +148,7 @@ def greatest_child(sketch: Sketch) -> Iterator[Draft]:
 
 
 def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) -> Iterator[Draft]:
-    drafts = filter(None, map(make, families_of(sketch)))
-    yield from islice({draft.id: draft for draft in drafts}.values(), 3)
+    yield from sketch.first(3, map(make, families_of(sketch)))
 
 
 def _shown(rows: Children) -> tuple[ColumnShape, str] | None:

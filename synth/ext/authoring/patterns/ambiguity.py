@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from synth.ext.authoring.names import a, be, quoted
 from synth.ext.authoring.patterns.answers import asked_for, field_of, told
@@ -16,7 +15,7 @@ from synth.ext.authoring.patterns.base import (
     literal,
     nameable,
 )
-from synth.ext.authoring.patterns.look_up import worth_asking
+from synth.ext.authoring.patterns.look_up import filled, worth_asking
 from synth.ext.authoring.patterns.values import new_texts
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
@@ -25,19 +24,19 @@ def not_found(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row that may not be there."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
     found = (_not_found(Named(sketch.tools[table.name])) for table in named)
-    yield from islice(filter(None, found), 2)
+    yield from sketch.first(2, found)
 
 
 def _not_found(row: Named) -> Draft | None:
     table, noun = row.table, row.table.noun
-    asked = [column for column in worth_asking(table) if not column.nulls]
+    asked = worth_asking(table)
     fresh = zip(*(new_texts(table, table.column(one)) for one in row.columns), strict=False)
     values = [[literal("-".join(texts)), *map(literal, texts), "0"] for texts in fresh]
     if not asked or not values or not nameable(row.tools):
         return None
     column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter
-    there = row.ground(["1 AS there"], by=["1"])
+    there = row.ground(["1 AS there"], filled(row.col(column.name), column), by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
     fact = told(row.words, {f"{field}_found": column})[0]
     fact = fact[:1].upper() + fact[1:]
@@ -85,12 +84,12 @@ def ambiguous(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row whose name fits several; the user knows which one."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
     found = (_ambiguous(sketch, table) for table in named)
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:
     row = Named(sketch.tools[table.name])
-    asked = [column for column in worth_asking(table) if not column.nulls][:2]
+    asked = worth_asking(table)
     if len(table.handle) != 2 or not asked or not nameable(row.tools):
         return None
     first, last = (table.column(name) for name in table.handle)
@@ -99,7 +98,8 @@ def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:
         f"LOWER({row.col(last.name)}) IN (SELECT {folded} FROM {quoted(table.name)}"
         f" GROUP BY {folded} HAVING COUNT(*) > 1)"
     )
-    return _asks_which(row, first, last, asked[0], [shared])
+    where = [shared, *filled(row.col(asked[0].name), asked[0])]
+    return _asks_which(row, first, last, asked[0], where)
 
 
 def _asks_which(

@@ -6,7 +6,7 @@ Every draft is proved afterwards; one that fails is left out, so a pattern may b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -35,13 +35,15 @@ class Draft:
 @dataclass(frozen=True, slots=True)
 class Sketch:
     """All that a pattern may build on. ``consent`` are the columns (by table) that are changed
-    with the user's consent only; ``now`` is the world's date.
+    with the user's consent only; ``now`` is the world's date; ``has_rows`` tells whether the
+    database has rows for a draft.
     """
 
     shape: Shape
     tools: Mapping[str, TableTools]
     consent: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     now: str = "2026-03-02T09:00:00"
+    has_rows: Callable[[Draft], bool] = bool
 
     @property
     def tables(self) -> list[TableShape]:
@@ -56,6 +58,15 @@ class Sketch:
                 -one.rows,
             ),
         )
+
+    def first(self, count: int, drafts: Iterable[Draft | None]) -> list[Draft]:
+        """The first drafts of different names; those without rows only where others are few."""
+        full, bare = dict[str, Draft](), dict[str, Draft]()
+        for draft in filter(None, drafts):
+            (full if self.has_rows(draft) else bare).setdefault(draft.id, draft)
+            if len(full) == count:
+                break
+        return [*{**full, **bare, **full}.values()][:count]
 
     def needs_consent(self, table: TableShape, column: str) -> bool:
         return column in self.consent.get(table.name, frozenset())

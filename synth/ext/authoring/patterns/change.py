@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from synth.ext.authoring.names import be, quoted
 from synth.ext.authoring.patterns.base import (
@@ -23,23 +22,21 @@ from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 
 def change(sketch: Sketch) -> Iterator[Draft]:
     """Set a column that needs no consent, or a flag."""
-    yield from islice(
-        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=False)), 6
-    )
+    columns = columns_to_change(sketch, consent=False)
+    yield from sketch.first(6, (_change(sketch, row, column) for row, column in columns))
     rows = [Named(sketch.tools[table.name]) for table in sketch.tables]
     flags = [
         (row, next((c for c in map(row.table.column, row.tools.marks) if c.distinct == 2), None))
         for row in rows
         if nameable(row.tools)
     ]
-    yield from islice((_mark(sketch, row, flag) for row, flag in flags if flag), 2)
+    yield from sketch.first(2, (_mark(sketch, row, flag) for row, flag in flags if flag))
 
 
 def consent(sketch: Sketch) -> Iterator[Draft]:
     """Set a column after the user has agreed to exactly that."""
-    yield from islice(
-        (_change(sketch, row, c) for row, c in columns_to_change(sketch, consent=True)), 5
-    )
+    columns = columns_to_change(sketch, consent=True)
+    yield from sketch.first(5, (_change(sketch, row, column) for row, column in columns))
 
 
 def columns_to_change(sketch: Sketch, *, consent: bool) -> Iterator[tuple[Named, ColumnShape]]:
@@ -177,7 +174,7 @@ def _mark(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
 def move(sketch: Sketch) -> Iterator[Draft]:
     """Give a row another parent, both named by the user."""
     found = (_move(sketch, table, link) for table in sketch.tables for link in table.links)
-    yield from islice(filter(None, found), 5)
+    yield from sketch.first(5, found)
 
 
 def _move(sketch: Sketch, table: TableShape, link: Link) -> Draft | None:
@@ -237,7 +234,7 @@ def conditional(sketch: Sketch) -> Iterator[Draft]:
         for row, column in columns_to_change(sketch, consent=False)
         if column.role == "quantity" and column.kind == "integer" and row.tools.get
     )
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | None:

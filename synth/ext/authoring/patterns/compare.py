@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import parameter, quoted
@@ -32,7 +31,7 @@ def compare(sketch: Sketch) -> Iterator[Draft]:
         ]
         if column.distinct > 3 and not (column.role == "measure" and is_of_people(table.name))
     )
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _has_currencies(sketch: Sketch, table: TableShape, column: ColumnShape) -> bool:

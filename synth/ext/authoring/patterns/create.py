@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import a, is_sayable, quoted
@@ -48,7 +47,7 @@ class _Plan:
 def create(sketch: Sketch) -> Iterator[Draft]:
     """Create a row under the parents that the user names."""
     found = (_create(sketch, table) for table in sketch.tables)
-    yield from islice(filter(None, found), 6)
+    yield from sketch.first(6, found)
 
 
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
@@ -88,9 +87,9 @@ def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | No
 
 
 def _is_given(column: ColumnShape) -> bool:
-    """True for a value that a person says: no number for a kind."""
+    """True for a value that a person says: no number for a kind, no reference to what is hidden."""
     numbered = column.role == "category" and column.kind == "integer"
-    made = numbered or column.role in {"identifier", "audit", "measure"}
+    made = numbered or column.role in {"identifier", "audit", "measure", "link"}
     return not made and is_sayable(column.words)
 
 
@@ -286,7 +285,7 @@ def _is_new(
 def refuse_taken(sketch: Sketch) -> Iterator[Draft]:
     """Create a row, or say that there is one of this name."""
     found = (_refuse_taken(sketch, table) for table in sketch.tables)
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from synth.core.personal.guess import is_of_people
 from synth.ext.authoring.names import parameter, quoted
@@ -27,14 +26,14 @@ from synth.ext.authoring.toolset import names_shown
 
 def look_up(sketch: Sketch) -> Iterator[Draft]:
     """Read one or two values of a row, or say whether it has a flag."""
-    yield from islice(filter(None, (_own(sketch, table) for table in sketch.tables)), 5)
-    yield from islice(filter(None, (_flag(sketch, table) for table in sketch.tables)), 1)
+    yield from sketch.first(5, (_own(sketch, table) for table in sketch.tables))
+    yield from sketch.first(1, (_flag(sketch, table) for table in sketch.tables))
 
 
 def look_up_parent(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of what a row belongs to: one join."""
     found = (_chain(sketch, table, [link]) for table in sketch.tables for link in table.links)
-    yield from islice(_distinct(found), 4)
+    yield from sketch.first(4, found)
 
 
 def look_up_far(sketch: Sketch) -> Iterator[Draft]:
@@ -44,15 +43,7 @@ def look_up_far(sketch: Sketch) -> Iterator[Draft]:
     ends = Counter((table.name, links[-1].column) for table, links in paths)
     paths = [(table, way) for table, way in paths if ends[table.name, way[-1].column] == 1]
     paths = [path for path in paths if path[1][-1].role != "parent"]
-    yield from islice(_distinct(_chain(sketch, table, links) for table, links in paths), 3)
-
-
-def _distinct(found: Iterator[Draft | None]) -> Iterator[Draft]:
-    seen = set[str]()
-    for draft in found:
-        if draft is not None and draft.id not in seen:
-            seen.add(draft.id)
-            yield draft
+    yield from sketch.first(3, (_chain(sketch, table, links) for table, links in paths))
 
 
 def worth_asking(table: TableShape) -> list[ColumnShape]:
@@ -83,7 +74,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
-        row.ground(row.hidden, [one for c in asked for one in _filled(row.col(c.name), c)]),
+        row.ground(row.hidden, [one for c in asked for one in filled(row.col(c.name), c)]),
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
@@ -224,14 +215,14 @@ def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     )
 
 
-def _filled(value: str, column: ColumnShape) -> list[str]:
+def filled(value: str, column: ColumnShape) -> list[str]:
     """Conditions that a value is not empty."""
     return [f"{value} IS NOT NULL", *([f"{value} <> ''"] if column.kind == "text" else [])]
 
 
 def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
     """Conditions that a value says something: "the job of the support rep is support" does not."""
-    yield from _filled(value, column)
+    yield from filled(value, column)
     if column.kind == "text":
         yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from synth.ext.authoring.names import a, parameter
 from synth.ext.authoring.patterns.base import (
@@ -25,7 +24,7 @@ from synth.ext.authoring.toolset import closed
 def refuse_check(sketch: Sketch) -> Iterator[Draft]:
     """Set a value within a bound, or say that a check of the database forbids it."""
     found = (_refuse_check(sketch, row, c) for row, c in columns_to_change(sketch, consent=False))
-    yield from islice(filter(None, found), 3)
+    yield from sketch.first(3, found)
 
 
 def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | None:
@@ -71,7 +70,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
 def refuse_state(sketch: Sketch) -> Iterator[Draft]:
     """Change a row, or refuse because its state closes it."""
     found = (_refuse_closed(sketch, table) for table in sketch.tables)
-    yield from islice(filter(None, found), 6)
+    yield from sketch.first(6, found)
 
 
 def _refuse_closed(sketch: Sketch, table: TableShape) -> Draft | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from synth.ext.authoring.names import be, quoted
 from synth.ext.authoring.patterns.aggregate import Children, families_of
@@ -24,13 +23,13 @@ from synth.ext.authoring.toolset import closed
 def for_each(sketch: Sketch) -> Iterator[Draft]:
     """Change all rows of a parent."""
     found = (_for_each(sketch, rows) for rows in families_of(sketch))
-    yield from islice(filter(None, found), 4)
+    yield from sketch.first(4, found)
 
 
 def greatest_then_act(sketch: Sketch) -> Iterator[Draft]:
     """Change the row of a parent that has the greatest value."""
     found = (_greatest(sketch, rows) for rows in families_of(sketch))
-    yield from islice(filter(None, found), 4)
+    yield from sketch.first(4, found)
 
 
 def _target(

@@ -240,3 +240,8 @@ def test_rows_named_by_several_texts_have_families_like_others(tmp_path: Path):
     assert shown == ["devices.host, username -> users.host, username: name, no values to compare"]
     made = drafted(from_files([tmp_path / "schema.sql"], Extract(200, accept=lambda _: True)))
     assert "p.host = c.host AND p.username = c.username" in str([d.body for d in made.drafts])
+
+
+def test_nothing_refers_to_what_a_framework_keeps_for_itself(tmp_path: Path):
+    script = "CREATE TABLE feed_cache (feed_url TEXT PRIMARY KEY, body TEXT);"
+    assert inferred(tmp_path, f"{script} CREATE TABLE feeds (id INTEGER, feed_url TEXT);") == []

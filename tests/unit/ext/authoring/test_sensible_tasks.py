@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -111,3 +112,37 @@ def test_an_amount_in_cents_is_said_as_people_say_it(made: NewWorld):
 
 def test_what_is_never_changed_is_not_closed_by_a_rule(made: NewWorld):
     assert re.findall("^- (.*): state", made.files["policy.md"], re.MULTILINE) == ["talk"]
+
+
+def test_what_has_rows_is_taken_before_what_has_none(tmp_path: Path):
+    """No house of three lists is short enough to be read out; the one of the fourth is."""
+    lists, script = (
+        ("chairs", "lamps", "plates", "spoons"),
+        "CREATE TABLE houses (name TEXT PRIMARY KEY);",
+    )
+    script += "INSERT INTO houses VALUES ('Abbey'), ('Barn');"
+    for name in lists:
+        script += f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, house TEXT REFERENCES houses);"
+        rows = [(n, "Barn" if n % 2 else "Abbey") for n in range(1, 7 if name == "spoons" else 41)]
+        script += f"INSERT INTO {name} VALUES {str(rows)[1:-1]};"
+    (file := tmp_path / "schema.sql").write_text(script)
+    drafts = make_world("w", from_files([file]), print, proves=False).drafts
+    assert "list_children_house_spoons" in {draft.id for draft in drafts}
+
+
+def test_nothing_is_told_of_an_empty_text_nor_made_up_for_a_hidden_table(tmp_path: Path):
+    script = (
+        "CREATE TABLE page_cache (url TEXT PRIMARY KEY); INSERT INTO page_cache VALUES ('Top');"
+        "CREATE TABLE roads (name TEXT PRIMARY KEY); INSERT INTO roads VALUES ('Elm'), ('Oak');"
+        "CREATE TABLE shops (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, motto TEXT NOT NULL"
+        " DEFAULT '', road TEXT NOT NULL REFERENCES roads, page TEXT NOT NULL{});"
+        "INSERT INTO shops VALUES (1, 'Abbey', '', 'Elm', 'Top'), (2, 'Barn', 'Run', 'Elm', 'Top'),"
+        " (3, 'Castle', 'All day', 'Oak', 'Top');"
+    )
+    (file := tmp_path / "schema.sql").write_text(script.format(" REFERENCES page_cache"))
+    made = make_world("w", from_files([file]), print, proves=False)
+    assert "Abbey" not in grounds(made, "not_found_shop", "shop")
+    assert "create_shop" not in {draft.id for draft in made.drafts}
+    file.write_text(script.format(""))
+    made = make_world("w", from_files([file]), print, proves=False)
+    assert "create_shop" in {draft.id for draft in made.drafts}
