@@ -30,15 +30,15 @@ from synth.verdict import Verdict
 
 CANNOT = (
     "I'm sorry, but I can't {act}: I don't have the access for it.",
-    "I'm afraid I have no way to {act} with the access that I have.",
-    "Unfortunately I'm not able to {act} with my access.",
+    "I'm afraid I can't {act}: my access doesn't cover that.",
+    "Unfortunately I'm not able to {act} with the access I have.",
     "Sorry, I can't {act}, as I don't have access for that here.",
     "I can't help with that, as my access doesn't let me {act}.",
 )
 UNDONE = (
     "Nothing was changed for {}.",
     "I have changed nothing for {}.",
-    "So nothing has happened for {} yet.",
+    "Nothing has been done for {} so far.",
 )
 UNTOLD = ("So I can't tell you that.", "So I can't answer your question.")
 """What an agent says that lacks the tool. ``act`` is what the tools' descriptions say they do."""

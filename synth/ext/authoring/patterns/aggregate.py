@@ -232,9 +232,6 @@ def _count(rows: Children) -> Draft | None:
             f"{holder} has {{{many}}} {counted}.",
             f"I count {{{many}}} {counted} for {holder}.",
         ]
-    if arguments:  # there may be one
-        of = f"{counted} of {holder}" if rows.link.is_plain else words
-        said = [f"The number of {of} is {{{many}}}.", f"Number of {of}: {{{many}}}."]
     return family(
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",
@@ -272,7 +269,7 @@ def _sum(rows: Children) -> Draft | None:
             *ended(
                 {total: f"${total}"},
                 f"The {words} {verb} {column.shown(total)}, from {over}.",
-                f"Over {over}, the {words} {verb} {column.shown(total)}.",
+                f"There are {over}; the {words} {verb} {column.shown(total)}.",
             ),
         ],
         answer={total: {**field_of(column), "description": f"The sum of the {column.words}."}},
@@ -296,9 +293,8 @@ def _greatest(rows: Children) -> Draft | None:
         asked += f" and when {it_was} {by.verb}" if by.verb else f" and {own}"
         fact = f", {by.verb} on {by.shown('figure')}"
         fact = fact if by.verb else f"; {own} {be(by.words)} {by.shown('figure')}"
-    named = shown[0].kind == "text"  # a number beside another says which is which only by its place
-    of = f"Of {{number}} {noun.plural_words}, " if named else ""
-    it = f"{'' if named else f'{shown[1]} '}{{{answer}}}"
+    # a number beside another says which is which only by its place
+    it = f"{'' if shown[0].kind == 'text' else f'{shown[1]} '}{{{answer}}}"
     return family(
         "greatest_child",
         rows.named(noun.one, by.parameter),
@@ -310,13 +306,12 @@ def _greatest(rows: Children) -> Draft | None:
         ],
         [
             *rows.listed(
-                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()}
-                | {"number": "$.count"},
+                {one: f"$.{noun.many}[0].{of.label}" for one, of in wanted.items()},
                 {"order_by": by.label, "descending": True},
             ),
             *ended(
                 {one: f"${one}" for one in wanted},
-                f"{of}the {first} is {it}{fact}.",
+                f"the {first} is {it}{fact}.",
                 f"{it} is the {first}{fact}.",
             ),
         ],

@@ -221,8 +221,8 @@ class Named:
     def read(
         self, column: str = "", sketch: Sketch | None = None, **save: ColumnShape
     ) -> list[Step]:
-        """Steps of gold that look at the row, and at this column of it, before it is changed, and
-        save columns by name. With a sketch they also look at owners whose state may close the row.
+        """Steps of gold that find the row, and read it before this column of it is changed; columns
+        are saved by name. With a sketch they also look at owners whose state may close the row.
         """
         links = self.closing(sketch) if sketch else []
         keys = {
@@ -230,13 +230,9 @@ class Named:
             for link in links
             for one in link.columns
         }
-        keys |= save
-        early = {*self.table.found} if self.by_name else set[str]()
-        late = {name: f"$.{one.label}" for name, one in keys.items() if one.name not in early}
-        rows = f"$.{self.table.noun.many}[0]"
-        shown = {n: f"{rows}.{one.label}" for n, one in keys.items() if n not in late}
-        found = self.find(shown)
-        if not found or late or column not in {"", *early}:
+        late = {name: f"$.{one.label}" for name, one in {**keys, **save}.items()}
+        found = self.find()
+        if column or late or not found:
             call: Step = {str(self.tools.get): self.key_arguments()}
             found.append(call | ({"save": late} if late else {}))
         for link in links:

@@ -93,7 +93,7 @@ def done(column: ColumnShape, words: str) -> list[str]:
         f"Done: {words} {are} now {new} instead of {was}.",
         f"{changed}; the old value was {was}.",
         f"I have changed {words} from {was} to {new}.",
-        f"{changed}, in place of {was}.",
+        f"{words} {are} {new} now instead of {was}.",
     ]
 
 
@@ -110,7 +110,7 @@ def _change(sketch: Sketch, row: Named, column: ColumnShape) -> Draft:
             {
                 "confirm": [
                     f"Shall I change {words} from {was} to {new}?",
-                    f"I will set {words} to {new}, in place of {was}. Is that right?",
+                    f"I will set {words} to {new}, instead of {was}. Is that right?",
                     f"We have {was} as {words}. I would change that to {new}. Shall I go ahead?",
                 ]
             }

@@ -185,10 +185,9 @@ def _about_end(
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
         name = " ".join(f"{{{name}}}" for name in saved)
-        replies = [f"{it} is {name}.", f"{name} is {it}."]
         if not others:
-            return says, replies
-        replies = [f"{about}{text}" for text in replies]
+            return says, [f"{it} is {name}.", f"{name} is {it}."]
+        replies = [f"{about}{it} is {name}.", f"I have looked it up: {about}{it} is {name}."]
     return [f"{about}{text}" for text in says], replies
 
 

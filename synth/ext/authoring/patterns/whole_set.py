@@ -167,10 +167,10 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                 "say": [
                     (
                         f"{words} is {row.words}; its {column.words}"
-                        f" {be(column.words)} now {new}, in place of {before}."
+                        f" {be(column.words)} now {new}, instead of {before}."
                     ),
                     (
-                        f"I have set the {column.words} of {row.words} to {new}, in place of"
+                        f"I have set the {column.words} of {row.words} to {new}, instead of"
                         f" {before}: that is {words}."
                     ),
                 ]
