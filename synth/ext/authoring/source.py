@@ -299,7 +299,7 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
     read_as_stored(engine)
     raw = engine.raw_connection()
     database = raw.cursor().connection
-    database.create_function("concat", -1, lambda *of: "".join(str(v) for v in of if v is not None))
+    database.create_function("concat", -1, _concat)  # SQLite has it from 3.44 on
     weakref.finalize(engine, database.close)  # nobody disposes of the engine of a Source
     for name, text in scripts:
         try:
@@ -314,6 +314,10 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
     database.execute("PRAGMA writable_schema = RESET")  # a dump writes virtual tables into it
     raw.commit()
     return engine
+
+
+def _concat(*values: object) -> str:
+    return "".join(str(value) for value in values if value is not None)
 
 
 def _line_of_fault(scripts: Sequence[tuple[str, str]], broken: str) -> int:
