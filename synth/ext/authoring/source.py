@@ -299,7 +299,7 @@ def _load(scripts: Sequence[tuple[str, str]]) -> Engine:
     read_as_stored(engine)
     raw = engine.raw_connection()
     database = raw.cursor().connection
-    database.create_function("concat", -1, _concat, deterministic=True)  # SQLite 3.44 has it
+    database.create_function("concat", -1, _concat)  # SQLite has it from 3.44 on
     weakref.finalize(engine, database.close)  # nobody disposes of the engine of a Source
     for name, text in scripts:
         try:

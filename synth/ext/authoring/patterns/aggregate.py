@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from synth.ext.authoring.names import Noun, be, is_sayable, noun_of, parameter, quoted
@@ -129,26 +129,22 @@ def families_of(sketch: Sketch) -> list[Children]:
 
 def list_children(sketch: Sketch) -> Iterator[Draft]:
     """Name all rows of a parent."""
-    yield from _of_each_parent(sketch, _list)
+    yield from sketch.first(3, map(_list, families_of(sketch)))
 
 
 def count_children(sketch: Sketch) -> Iterator[Draft]:
     """Count the rows of a parent, or those in one state."""
-    yield from _of_each_parent(sketch, _count)
+    yield from sketch.first(3, map(_count, families_of(sketch)))
 
 
 def sum_children(sketch: Sketch) -> Iterator[Draft]:
     """Add up a column over the rows of a parent."""
-    yield from _of_each_parent(sketch, _sum)
+    yield from sketch.first(3, map(_sum, families_of(sketch)))
 
 
 def greatest_child(sketch: Sketch) -> Iterator[Draft]:
     """Find the row of a parent with the greatest value."""
-    yield from _of_each_parent(sketch, _greatest)
-
-
-def _of_each_parent(sketch: Sketch, make: Callable[[Children], Draft | None]) -> Iterator[Draft]:
-    yield from sketch.first(3, map(make, families_of(sketch)))
+    yield from sketch.first(3, map(_greatest, families_of(sketch)))
 
 
 def _shown(rows: Children) -> tuple[ColumnShape, str] | None:

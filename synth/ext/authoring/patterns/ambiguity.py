@@ -15,7 +15,7 @@ from synth.ext.authoring.patterns.base import (
     literal,
     nameable,
 )
-from synth.ext.authoring.patterns.look_up import filled, worth_asking
+from synth.ext.authoring.patterns.look_up import worth_asking
 from synth.ext.authoring.patterns.values import new_texts
 from synth.ext.authoring.shape import ColumnShape, TableShape
 
@@ -23,8 +23,7 @@ from synth.ext.authoring.shape import ColumnShape, TableShape
 def not_found(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row that may not be there."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
-    found = (_not_found(Named(sketch.tools[table.name])) for table in named)
-    yield from sketch.first(2, found)
+    yield from sketch.first(2, (_not_found(Named(sketch.tools[table.name])) for table in named))
 
 
 def _not_found(row: Named) -> Draft | None:
@@ -36,7 +35,7 @@ def _not_found(row: Named) -> Draft | None:
         return None
     column = min(asked, key=lambda one: bool(one.verb))
     field = column.parameter
-    there = row.ground(["1 AS there"], filled(row.col(column.name), column), by=["1"])
+    there = row.ground(["1 AS there"], row.filled(column), by=["1"])
     missing = "".join(f"UNION ALL SELECT {', '.join(one)}\n" for one in values)
     fact = told(row.words, {f"{field}_found": column})[0]
     fact = fact[:1].upper() + fact[1:]
@@ -83,8 +82,7 @@ def _not_found(row: Named) -> Draft | None:
 def ambiguous(sketch: Sketch) -> Iterator[Draft]:
     """Read a value of a row whose name fits several; the user knows which one."""
     named = [table for table in sketch.tables if sketch.tools[table.name].find]
-    found = (_ambiguous(sketch, table) for table in named)
-    yield from sketch.first(3, found)
+    yield from sketch.first(3, (_ambiguous(sketch, table) for table in named))
 
 
 def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:
@@ -98,8 +96,7 @@ def _ambiguous(sketch: Sketch, table: TableShape) -> Draft | None:
         f"LOWER({row.col(last.name)}) IN (SELECT {folded} FROM {quoted(table.name)}"
         f" GROUP BY {folded} HAVING COUNT(*) > 1)"
     )
-    where = [shared, *filled(row.col(asked[0].name), asked[0])]
-    return _asks_which(row, first, last, asked[0], where)
+    return _asks_which(row, first, last, asked[0], [shared, *row.filled(asked[0])])
 
 
 def _asks_which(

@@ -166,6 +166,11 @@ class Named:
     def col(self, column: str) -> str:
         return f"{self.alias}.{quoted(column)}"
 
+    def filled(self, *columns: ColumnShape) -> list[str]:
+        """Conditions that no value of these columns is empty."""
+        own = [(self.col(one.name), one.kind == "text") for one in columns]
+        return [f"{one} <> ''" if is_text else f"{one} IS NOT NULL" for one, is_text in own]
+
     @property
     def key(self) -> str:
         """SQL for the key of the row."""

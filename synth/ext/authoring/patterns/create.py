@@ -46,8 +46,7 @@ class _Plan:
 
 def create(sketch: Sketch) -> Iterator[Draft]:
     """Create a row under the parents that the user names."""
-    found = (_create(sketch, table) for table in sketch.tables)
-    yield from sketch.first(6, found)
+    yield from sketch.first(6, (_create(sketch, table) for table in sketch.tables))
 
 
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
@@ -284,8 +283,7 @@ def _is_new(
 
 def refuse_taken(sketch: Sketch) -> Iterator[Draft]:
     """Create a row, or say that there is one of this name."""
-    found = (_refuse_taken(sketch, table) for table in sketch.tables)
-    yield from sketch.first(3, found)
+    yield from sketch.first(3, (_refuse_taken(sketch, table) for table in sketch.tables))
 
 
 def _name_column(sketch: Sketch, table: TableShape) -> ColumnShape | None:

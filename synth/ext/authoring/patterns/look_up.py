@@ -74,7 +74,7 @@ def _own(sketch: Sketch, table: TableShape) -> Draft | None:
         "look_up",
         table.noun.one,
         f"Find {table.noun.words} and read its {' and the '.join(c.words for c in asked)}.",
-        row.ground(row.hidden, [one for c in asked for one in filled(row.col(c.name), c)]),
+        row.ground(row.hidden, row.filled(*asked)),
         asked_for(row.words, asked),
         [
             *row.look({f"{field}_found": column for field, column in fields.items()}),
@@ -144,7 +144,7 @@ def _chain(sketch: Sketch, table: TableShape, links: Sequence[Link]) -> Draft | 
     role = links[-1].words
     keys = {one: f"end_{end.column(one).label}" for one in end.key}
     there = " AND ".join(f"{quoted(one)} = :{name}" for one, name in keys.items())
-    where = [one for column in asked for one in _telling(last.col(column.name), column, role)]
+    where = [one for column in asked for one in _telling(last, column, role)]
     asks, replies = _about_end(row, links, end, asked, [*saved])
     return family(
         "look_up_parent" if len(links) == 1 else "look_up_far",
@@ -214,16 +214,11 @@ def _followed(sketch: Sketch, row: Named, links: Sequence[Link]) -> bool:
     )
 
 
-def filled(value: str, column: ColumnShape) -> list[str]:
-    """Conditions that a value is not empty."""
-    return [f"{value} IS NOT NULL", *([f"{value} <> ''"] if column.kind == "text" else [])]
-
-
-def _telling(value: str, column: ColumnShape, role: str) -> Iterator[str]:
+def _telling(row: Named, column: ColumnShape, role: str) -> Iterator[str]:
     """Conditions that a value says something: "the job of the support rep is support" does not."""
-    yield from filled(value, column)
+    yield from row.filled(column)
     if column.kind == "text":
-        yield f"LOWER({value}) NOT IN ({', '.join(map(literal, role.split()))})"
+        yield f"LOWER({row.col(column.name)}) NOT IN ({', '.join(map(literal, role.split()))})"
 
 
 def _way(

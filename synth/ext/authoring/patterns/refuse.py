@@ -69,8 +69,7 @@ def _refuse_check(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | No
 
 def refuse_state(sketch: Sketch) -> Iterator[Draft]:
     """Change a row, or refuse because its state closes it."""
-    found = (_refuse_closed(sketch, table) for table in sketch.tables)
-    yield from sketch.first(6, found)
+    yield from sketch.first(6, (_refuse_closed(sketch, table) for table in sketch.tables))
 
 
 def _refuse_closed(sketch: Sketch, table: TableShape) -> Draft | None:

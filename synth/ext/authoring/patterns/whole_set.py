@@ -22,14 +22,12 @@ from synth.ext.authoring.toolset import closed
 
 def for_each(sketch: Sketch) -> Iterator[Draft]:
     """Change all rows of a parent."""
-    found = (_for_each(sketch, rows) for rows in families_of(sketch))
-    yield from sketch.first(4, found)
+    yield from sketch.first(4, (_for_each(sketch, rows) for rows in families_of(sketch)))
 
 
 def greatest_then_act(sketch: Sketch) -> Iterator[Draft]:
     """Change the row of a parent that has the greatest value."""
-    found = (_greatest(sketch, rows) for rows in families_of(sketch))
-    yield from sketch.first(4, found)
+    yield from sketch.first(4, (_greatest(sketch, rows) for rows in families_of(sketch)))
 
 
 def _target(
