@@ -143,7 +143,7 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
         ),
         [
             f"Please find {words} and set its {column.words} to {{new_value}}.",
-            f"Please set the {column.words} of {words} to {{new_value}}, and no other one.",
+            f"{words} should have its {column.words} set to {{new_value}}.",
         ],
         [
             *rows.listed(
