@@ -49,6 +49,7 @@ def test_a_run_goes_on_without_a_lost_node_takes_a_new_one_and_drains(
         f"runtime.address={cluster.address}",
         "runtime.workers=2",
         "runtime.concurrency=1",
+        "runtime.options.silence_s=600",
         "output.dir=run",
         **cluster.env,
     )
@@ -57,15 +58,17 @@ def test_a_run_goes_on_without_a_lost_node_takes_a_new_one_and_drains(
     wait_for_words(process, "1 go on; a new one joins")
     before = Dataset.open(place.home / "run").count
     wait_for_rows(place.home / "run", before + 2)
+    place.hold.touch()
     cluster.add_node()
     wait_for_words(process, "A new worker has started: 2 are at work.")
     interrupt(process)
     wait_for_words(process, "in flight; Ctrl-C once more")
+    place.hold.unlink()
     process.communicate(timeout=120)
     assert process.returncode in (3, 130)
     assert 0 < Dataset.open(place.home / "run").count < JOBS
 
-    code, out, errors = place.run("--resume", "run", "runtime.address=null")
+    code, out, errors = place.run("--resume", "run", "runtime=inline", "runtime.options={}")
     assert code == 0, out + errors
     code, out, errors = place.run("runtime=inline", "output.dir=whole")
     assert code == 0, out + errors
