@@ -22,7 +22,7 @@ test:
 
 # Everything that CI runs; server tests want SYNTH_TEST_POSTGRES_URL and SYNTH_TEST_MYSQL_URL.
 test-all:
-	$(RUN) pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(RUN) pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # The quick tests on Debian 13 (Python 3.13) and on sid (3.14); wants root and debootstrap.
 test-trixie test-sid: test-%:

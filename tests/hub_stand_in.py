@@ -8,11 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.loopback import loopback
+from tests.loopback import Handler, loopback
 
 TOKEN = "hf_standin0123456789abcdef"
 
@@ -54,7 +53,7 @@ class Hub:
         return hashlib.sha1(json.dumps(self.tree(repo)).encode()).hexdigest()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     hub: Hub
     protocol_version = "HTTP/1.1"
 
@@ -83,8 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(None)
 
     def do_POST(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        text = (self._chunks() if not length else self.rfile.read(length)).decode()
+        text = (self.body() or self._chunks()).decode()
         path = urlsplit(self.path).path
         self.hub.requests.append(f"POST {path}")
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
@@ -148,9 +146,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if body and content:
             self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
 
 
 @contextmanager

@@ -1,11 +1,36 @@
-"""A server of the standard library on loopback."""
+"""Servers on loopback."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Prints nothing, reads a body of a known length, and sends one."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def send(self, status: int, data: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def send_json(self, status: int, value: Any) -> None:
+        self.send(status, json.dumps(value).encode())
 
 
 @contextmanager
@@ -20,3 +45,18 @@ def loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def in_a_thread(server: AbstractAsyncContextManager[T]) -> Iterator[T]:
+    """Run an asynchronous server in an event loop of its own thread; gives what it gives."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(20)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(20)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()

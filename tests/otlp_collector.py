@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.loopback import loopback
+from tests.loopback import Handler, loopback
 
 
 def plain(value: Any) -> Any:
@@ -72,20 +71,14 @@ class Collector:
 def collector() -> Iterator[Collector]:
     kept = Collector()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Kept(Handler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = self.body()
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
             kept.headers.append({name.lower(): value for name, value in self.headers.items()})
             kept.take(self.path, body)
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.send(200, b"", "application/x-protobuf")
 
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    with loopback(Handler) as kept.url:
+    with loopback(Kept) as kept.url:
         yield kept

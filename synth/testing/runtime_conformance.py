@@ -53,8 +53,12 @@ class RuntimeConformance(ABC):
         return found
 
     async def test_a_worker_proves_and_plays_what_it_is_leased(self) -> None:
+        """The runtime has a name and room for a worker."""
         run = self.prepared()
         async with self.opened(run) as runtime:
+            assert runtime.name
+            assert runtime.worker_count(None) >= 1
+            assert 1 <= runtime.worker_count(2) <= 2
             worker = await runtime.spawn()
             await worker.start()
             await worker.lease([Assignment(n, task=run.plan.task(n)) for n in range(3)])
@@ -82,9 +86,3 @@ class RuntimeConformance(ABC):
             rest = await self.deliveries(worker, 200 - len(withdrawn))
             assert sorted([*withdrawn, *(delivery.index for delivery in rest)]) == list(range(200))
             await worker.close()
-
-    async def test_the_number_of_workers_is_positive(self) -> None:
-        async with self.opened(self.prepared()) as runtime:
-            assert runtime.worker_count(None) >= 1
-            assert 1 <= runtime.worker_count(2) <= 2
-            assert runtime.name

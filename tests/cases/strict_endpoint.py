@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.loopback import loopback
+from tests.loopback import Handler, loopback
 
 Wish = str
 """``signature``: calls come back with their signature. ``reasoning``: every message of the assistant
@@ -104,25 +103,13 @@ def strict_endpoint(
     """Serve the endpoint; its ``url`` is set."""
     endpoint = StrictEndpoint(wish, tool, arguments, turns)
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Stay silent."""
-
-        def _send(self, status: int, value: object) -> None:
-            data = json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
+    class Strict(Handler):
         def do_GET(self) -> None:
-            self._send(200, {"object": "list", "data": [{"id": "strict"}]})
+            self.send_json(200, {"object": "list", "data": [{"id": "strict"}]})
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._send(*endpoint.answer(body))
+            self.send_json(*endpoint.answer(json.loads(self.body())))
 
-    with loopback(Handler) as url:
+    with loopback(Strict) as url:
         endpoint.url = f"{url}/v1"
         yield endpoint

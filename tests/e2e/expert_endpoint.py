@@ -6,10 +6,8 @@ strict endpoint refuses.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
-import threading
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -20,6 +18,7 @@ from synth.ext.serving.openai_server import Handler, serve
 from synth.model import Completion
 from synth.task import Task
 from tests.faulty_endpoint import FaultHook, faulty
+from tests.loopback import in_a_thread
 
 
 class Expert:
@@ -50,23 +49,6 @@ def endpoint(
     expert: Handler, faults: FaultHook | None = None, api_key: str | None = None
 ) -> Generator[str]:
     """Serve the expert from a thread of its own; gives the base URL."""
-    ready, stop = threading.Event(), asyncio.Event()
-    urls: list[str] = []
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def work() -> None:
-        loops.append(asyncio.get_running_loop())
-        own = [] if faults is None else [faulty(faults)]
-        async with serve(expert, models=("expert",), api_key=api_key, middlewares=own) as url:
-            urls.append(url)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    try:
-        assert ready.wait(20), "the endpoint did not start"
-        yield urls[0]
-    finally:
-        loops[0].call_soon_threadsafe(stop.set)
-        thread.join(20)
+    own = [] if faults is None else [faulty(faults)]
+    with in_a_thread(serve(expert, models=("expert",), api_key=api_key, middlewares=own)) as url:
+        yield url

@@ -37,6 +37,8 @@ IMPORTED = (
     "synth.launch",
     "synth.core.runner.runtimes.inline",
     "synth.core.validation.check",
+    "synth.ext.authoring.english",
+    "synth.ext.authoring.world",
 )
 
 

@@ -21,6 +21,7 @@ SETTINGS = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_failure_threshold": "5",
     "RAY_raylet_start_wait_time_s": "200",
+    "RAY_prestart_worker_first_driver": "0",
 }
 """Token authentication; a lost node is noticed within seconds."""
 
@@ -77,7 +78,8 @@ def ray_cluster(**more: str) -> Iterator[ClusterProcess]:
 def main() -> None:
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    quiet = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **quiet})
     print(f"> {cluster.address}", flush=True)
     for line in sys.stdin:
         node = cluster.add_node(num_cpus=1, resources=json.loads(line))

@@ -189,7 +189,7 @@ async def test_a_tool_that_does_not_return_is_named_and_its_worker_given_up(
     place.calls.write_text("".join(f"item{at} Alpha\n" for at in range(60)))
     run = prepare(from_dict({"env": {"path": str(place.world)}, "tasks": {"count": 60}}))
     guilty = next(at for at in range(60) if run.plan.task(at).slots["name"] == "item7")
-    runtime = RayRuntime(RayOptions(silence_s=2, look_s=0.5))
+    runtime = RayRuntime(RayOptions(silence_s=4, look_s=2))
     await runtime.open(run.worker_setup(pack_world(place.world)))
     try:
         worker = await runtime.spawn()

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -35,6 +36,11 @@ def cluster(place: Place) -> Iterator[ClusterProcess]:
         yield made
 
 
+def start(place: Place, cluster: ClusterProcess, workers: int, *more: str) -> Popen[str]:
+    job = (f"runtime.address={cluster.address}", f"runtime.workers={workers}", *more)
+    return place.start(*job, "runtime.concurrency=1", "output.dir=run", **cluster.env)
+
+
 def wait_for_rows(run: Path, count: int) -> None:
     while Dataset.open(run).count < count:
         time.sleep(0.1)
@@ -45,27 +51,23 @@ def test_a_run_goes_on_without_a_lost_node_takes_a_new_one_and_drains(
 ) -> None:
     cluster.add_node()
     doomed = cluster.add_node()
-    process = place.start(
-        f"runtime.address={cluster.address}",
-        "runtime.workers=2",
-        "runtime.concurrency=1",
-        "output.dir=run",
-        **cluster.env,
-    )
+    process = start(place, cluster, 2, "runtime.options.silence_s=600")
     place.wait_for_calls(process, JOBS + 5)  # the proofs, and the first rollouts
     os.kill(doomed, signal.SIGKILL)  # no farewell: its workers die with it
     wait_for_words(process, "1 go on; a new one joins")
     before = Dataset.open(place.home / "run").count
     wait_for_rows(place.home / "run", before + 2)
+    place.hold.touch()
     cluster.add_node()
     wait_for_words(process, "A new worker has started: 2 are at work.")
     interrupt(process)
     wait_for_words(process, "in flight; Ctrl-C once more")
+    place.hold.unlink()
     process.communicate(timeout=120)
     assert process.returncode in (3, 130)
     assert 0 < Dataset.open(place.home / "run").count < JOBS
 
-    code, out, errors = place.run("--resume", "run", "runtime.address=null")
+    code, out, errors = place.run("--resume", "run", "runtime=inline", "runtime.options={}")
     assert code == 0, out + errors
     code, out, errors = place.run("runtime=inline", "output.dir=whole")
     assert code == 0, out + errors
@@ -77,13 +79,7 @@ def test_a_run_that_has_lost_its_only_node_says_so_and_an_interrupt_seals_it(
     cluster: ClusterProcess, place: Place
 ) -> None:
     doomed = cluster.add_node()
-    process = place.start(
-        f"runtime.address={cluster.address}",
-        "runtime.workers=1",
-        "runtime.concurrency=1",
-        "output.dir=run",
-        **cluster.env,
-    )
+    process = start(place, cluster, 1)
     place.wait_for_calls(process, JOBS + 5)
     os.kill(doomed, signal.SIGKILL)  # no farewell: its workers die with it
     wait_for_words(process, "none is left; the run goes on as soon as there is room")

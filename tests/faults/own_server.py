@@ -151,6 +151,7 @@ class OwnMariaDB(OwnServer):
             "--bind-address=127.0.0.1",
             f"--max-connections={self.connections}",
             "--innodb-flush-log-at-trx-commit=0",
+            "--debug-no-sync",
         )
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(

@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import os
 import random
-import threading
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from synth.task import Task
 from tests.e2e.command import stable_rows, synth
 from tests.e2e.expert_endpoint import Expert, endpoint
 from tests.faults.promises import promise
+from tests.loopback import in_a_thread
 from tests.unit.models.openai import faults
 from tests.unit.models.openai.faults import Scene
 from tests.unit.models.openai.raw_endpoint import Wire, read_request
@@ -78,31 +78,15 @@ class Proxy:
         writer.close()
 
 
-@contextlib.contextmanager
-def proxy(port: int) -> Generator[tuple[Proxy, str]]:
-    """Serve the proxy from a thread of its own; gives it and its base URL."""
-    ready, stop, between = threading.Event(), asyncio.Event(), Proxy(port)
-    ports: list[int] = []
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def work() -> None:
-        loops.append(asyncio.get_running_loop())
-        server = await asyncio.start_server(
-            between.connection, "127.0.0.1", 0, limit=1 << 24, backlog=1024
-        )
-        async with server:
-            ports.append(server.sockets[0].getsockname()[1])
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    try:
-        assert ready.wait(20)
-        yield between, f"http://127.0.0.1:{ports[0]}/v1"
-    finally:
-        loops[0].call_soon_threadsafe(stop.set)
-        thread.join(20)
+@contextlib.asynccontextmanager
+async def proxy(port: int) -> AsyncGenerator[tuple[Proxy, str]]:
+    """Serve the proxy; gives it and its base URL."""
+    between = Proxy(port)
+    server = await asyncio.start_server(
+        between.connection, "127.0.0.1", 0, limit=1 << 24, backlog=1024
+    )
+    async with server:
+        yield between, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
 
 
 @pytest.mark.long
@@ -119,7 +103,10 @@ def test_faults_in_mixture(
     whole = {row["trajectory_id"]: row["messages"] for row in stable_rows(tmp_path / "whole")}
     table = TaskTable(tmp_path / "whole" / "tasks.parquet")
     expert = Expert([Task.from_json(table.task(at)) for at in range(len(table))])
-    with endpoint(expert) as url, proxy(int(url.split(":")[2].partition("/")[0])) as (between, far):
+    with (
+        endpoint(expert) as url,
+        in_a_thread(proxy(int(url.split(":")[2].partition("/")[0]))) as (between, far),
+    ):
         model = (
             *("model=openai", "model.name=expert", "model.api_key_env=null", "model.timeout_s=20"),
             *(f"model.base_url={far}", f"model.stream={str(stream).lower()}"),

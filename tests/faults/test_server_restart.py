@@ -6,7 +6,7 @@ import contextlib
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,16 +29,27 @@ LIST = {
 END = {OwnPostgres: "SELECT pg_terminate_backend({})", OwnMariaDB: "KILL {}"}
 
 
+@pytest.fixture(scope="module", params=[OwnPostgres, OwnMariaDB])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[OwnServer, Path]]:
+    """A server, whose URL is in OWN_DSN, and the undisturbed run beside its world."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with own_server(request.param) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OWN_DSN", server.url)
+        executors = make(folder / "world") / "executors.py"
+        if request.param is OwnPostgres:
+            executors.write_text(
+                executors.read_text().replace("instr(name, :n)", "strpos(name, :n) > 0")
+            )
+        play(folder / "whole", *plan(request.param, folder))
+        yield server, folder
+
+
 def plan(kind: type[OwnServer], folder: Path) -> tuple[str, ...]:
     """A job on a server whose URL is in OWN_DSN."""
-    world = make(folder / "world")
-    if kind is OwnPostgres:
-        executors = world / "executors.py"
-        executors.write_text(
-            executors.read_text().replace("instr(name, :n)", "strpos(name, :n) > 0")
-        )
     return (
-        f"env.path={world}",
+        f"env.path={folder / 'world'}",
         f"tasks.count={JOBS // 4}",
         "tasks.samples=4",
         "tasks.families=[plan]",
@@ -52,12 +63,8 @@ def plan(kind: type[OwnServer], folder: Path) -> tuple[str, ...]:
 @promise(
     "A run goes on over a restart of its database server; what was in flight is played by a resume"
 )
-@pytest.mark.parametrize("kind", [OwnPostgres, OwnMariaDB])
 def test_a_run_goes_on_over_a_restart(
-    kind: type[OwnServer],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    record_property: Callable[[str, object], None],
+    server: tuple[OwnServer, Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     seen: list[int] = []
 
@@ -67,20 +74,16 @@ def test_a_run_goes_on_over_a_restart(
         server.restart()
         seen.append(rows)
 
-    lost = lost_in_disturbed_run(kind, tmp_path, monkeypatch, restart)
+    lost = lost_in_disturbed_run(*server, tmp_path / "run", restart)
     assert seen[0] < JOBS, "it restarted after the run"
     assert lost <= 3 * IN_FLIGHT, "the run went on with all that was not in flight"
-    record_property("figure", f"{kind.__name__}: {lost} of {JOBS} played by the resume")
+    record_property("figure", f"{type(server[0]).__name__}: {lost} of {JOBS} played by the resume")
 
 
 @pytest.mark.slow
 @promise("A session that the database server ends is never a reward; a resume plays its rollout")
-@pytest.mark.parametrize("kind", [OwnPostgres, OwnMariaDB])
 def test_sessions_that_the_server_ends(
-    kind: type[OwnServer],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    record_property: Callable[[str, object], None],
+    server: tuple[OwnServer, Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """One session for each ten rows, whichever it is: those of control connections, too."""
     ended = 0
@@ -93,42 +96,40 @@ def test_sessions_that_the_server_ends(
             while not over.wait(0.01):
                 if not run.is_dir() or _rows(run) < EVERY * (ended + 1):
                     continue
-                found = connection.execute(sqlalchemy.text(LIST[kind])).scalars().all()
+                found = connection.execute(sqlalchemy.text(LIST[type(server)])).scalars().all()
                 with contextlib.suppress(DBAPIError):  # the session has just ended by itself
-                    connection.execute(sqlalchemy.text(END[kind].format(draw.choice(found))))
+                    connection.execute(
+                        sqlalchemy.text(END[type(server)].format(draw.choice(found)))
+                    )
                     ended += 1
         engine.dispose()
 
-    lost = lost_in_disturbed_run(kind, tmp_path, monkeypatch, end_sessions)
+    lost = lost_in_disturbed_run(*server, tmp_path / "run", end_sessions)
     assert ended > 5
     record_property(
-        "figure", f"{kind.__name__}: {ended} sessions ended, {lost} of {JOBS} played by the resume"
+        "figure",
+        f"{type(server[0]).__name__}: {ended} sessions ended, {lost} of {JOBS} played by the resume",
     )
 
 
 def lost_in_disturbed_run(
-    kind: type[OwnServer],
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    server: OwnServer,
+    undisturbed: Path,
+    run: Path,
     disturb: Callable[[OwnServer, Path, threading.Event], None],
 ) -> int:
-    """Play a job while ``disturb`` is at work, until the event says that the run is over; return
-    how many rollouts were lost. A resume then makes the rows of the undisturbed run.
+    """Play the job again while ``disturb`` is at work, until the event says that the run is over;
+    return how many rollouts were lost. A resume then makes the rows of the undisturbed run.
     """
-    job = plan(kind, folder)
-    run = folder / "run"
-    with own_server(kind) as server:
-        monkeypatch.setenv("OWN_DSN", server.url)
-        play(folder / "whole", *job)
-        over = threading.Event()
-        thread = threading.Thread(target=disturb, args=(server, run, over))
-        thread.start()
-        try:
-            report = play(run, *job)
-        finally:
-            over.set()
-            thread.join()
-        whole_after_resume(run, folder / "whole")
+    over = threading.Event()
+    thread = threading.Thread(target=disturb, args=(server, run, over))
+    thread.start()
+    try:
+        report = play(run, *plan(type(server), undisturbed))
+    finally:
+        over.set()
+        thread.join()
+    whole_after_resume(run, undisturbed / "whole")
     return JOBS - report.totals.rows
 
 

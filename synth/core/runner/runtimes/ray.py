@@ -1,9 +1,9 @@
 """A runtime of Ray actors, on this machine or on a cluster.
 
-Local Ray starts quietly: no dashboard, no log forwarding, no usage statistics, and without the hook
-that would build a second environment under ``uv run``. Its token authentication stays as Ray sets
-it. An address is passed on as given. The driver restarts workers itself, so that it can count the
-jobs that kill them.
+Local Ray starts quietly: no dashboard, no log forwarding, no usage statistics, no idle workers for
+tasks (one a processor), and without the hook that would build a second environment under
+``uv run``. Its token authentication stays as Ray sets it. An address is passed on as given. The
+driver restarts workers itself, so that it can count the jobs that kill them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
 
 import ray
 import ray.exceptions

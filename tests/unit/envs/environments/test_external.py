@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from envs.errors import ExecutorError, SandboxError, WorldError
 from envs.sandboxes.base import Template
 from envs.types import Limits, Pins, ToolCall, ToolOutcome
 from envs.world.loader import World, load_world
+from tests.loopback import Handler
 
 SCHEMA = """
 CREATE TABLE shelf (id INTEGER PRIMARY KEY, room TEXT NOT NULL UNIQUE);
@@ -108,11 +109,11 @@ class Shelves:
         self.released = threading.Event()
         shelves = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Moody(Handler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.body())
                 mood = body.get("mood", "") or (shelves.mood if "snapshot" in body else "")
                 with suppress(OSError):
                     getattr(self, f"act_{mood}", self.act)(body)
@@ -123,7 +124,7 @@ class Shelves:
                 if "box" in body:
                     (box,) = (box for box in shelves.tables["box"] if box["id"] == body["box"])
                     box["label"] = body["label"]
-                self.write(json.dumps(shelves.tables if "snapshot" in body else {"said": "ok"}))
+                self.send_json(200, shelves.tables if "snapshot" in body else {"said": "ok"})
 
             def act_slow(self, body: dict[str, Any]) -> None:
                 shelves.released.wait(30)
@@ -141,25 +142,16 @@ class Shelves:
                 self.connection.shutdown(socket.SHUT_RDWR)
 
             def act_babble(self, body: dict[str, Any]) -> None:
-                self.write("<html>Bad gateway</html>")
+                self.send(200, b"<html>Bad gateway</html>")
 
             def act_reversed(self, body: dict[str, Any]) -> None:
                 turned = {
                     name: [dict(reversed(row.items())) for row in reversed(rows)]
                     for name, rows in reversed(shelves.tables.items())
                 }
-                self.write(json.dumps(turned))
+                self.send_json(200, turned)
 
-            def write(self, text: str) -> None:
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(text.encode())))
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_: object) -> None:
-                """Nothing is logged."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Moody)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +26,24 @@ Attack = Callable[[Any], bool]
 
 Removal = Callable[[pytest.MonkeyPatch], None]
 """It takes a guard away."""
+
+
+KILLED = """
+import os, signal, sys
+from envs.sandboxes.base import DatabaseTarget, find_engine
+from envs.types import Pins
+load = lambda connection: connection.cursor().execute("CREATE TABLE a (b int)")
+template = find_engine(sys.argv[1]).build(load, DatabaseTarget(sys.argv[2]))
+sandbox = template.open(Pins())
+print(template.server.token, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed(engine: str) -> str:
+    """The token of a process that was killed with a template and a sandbox on the server."""
+    command = [sys.executable, "-c", KILLED, engine, server(engine)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def built(engine: str, statements: Sequence[str], kind: Kind = "pooled") -> ServerTemplate:

@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.loopback import loopback
+from tests.loopback import Handler, loopback
 
 KEY = "a-key-of-this-test"
 THOUGHT, WORDS, END = "Who is Ada?", "I look.", "That is all."
@@ -214,36 +213,26 @@ FORMS = {
 def served(form: Form) -> Iterator[str]:
     """Serve a form; yields the base URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Stay silent."""
-
-        def _send(self, status: int, kind: str, data: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
+    class Strict(Handler):
         def do_GET(self) -> None:
-            self._send(200, "application/json", json.dumps({"data": [{"id": "m"}]}).encode())
+            self.send_json(200, {"data": [{"id": "m"}]})
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.body())
             form.bodies.append(body)
             headers = {key.lower(): value for key, value in self.headers.items()}
             wrong = self.path != form.path and f"no {self.path} here"
             if problem := wrong or form.problem(body, headers):
                 form.refused.append(problem)
-                error = {"type": "error", "error": {"type": "invalid_request_error", "message": problem}}  # fmt: skip
-                return self._send(400, "application/json", json.dumps(error).encode())
+                error = {"type": "invalid_request_error", "message": problem}
+                return self.send_json(400, {"type": "error", "error": error})
             answer = form.answer(body)
             if not body.get("stream"):
-                return self._send(200, "application/json", json.dumps(answer).encode())
+                return self.send_json(200, answer)
             lines = [f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in form.events(answer)]  # fmt: skip
-            return self._send(200, "text/event-stream", "".join(lines).encode())
+            return self.send(200, "".join(lines).encode(), "text/event-stream")
 
-    with loopback(Handler) as url:
+    with loopback(Strict) as url:
         yield f"{url}/v1"
 
 

@@ -4,8 +4,6 @@ behind: nothing.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +21,7 @@ from envs.sandboxes.mariadb.statement_guard import read_insertion, refusal
 from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
-from tests.unit.envs.sandboxes.calls import ask, built, call
+from tests.unit.envs.sandboxes.calls import ask, built, call, killed
 
 SCHEMA = (
     """CREATE TABLE kinds (id bigint AUTO_INCREMENT PRIMARY KEY, big decimal(30, 2), ratio double, single float,
@@ -317,19 +315,7 @@ def test_a_fork_has_the_rows_and_goes_its_own_way(template: MariaDBTemplate):
 
 def test_what_a_killed_process_left_is_removed_by_the_next():
     """An orphan goes; a database that only looks like ours stays."""
-    shown = parse_url(server("mysql")).render_as_string(hide_password=False)
-    code = (
-        "import os, signal, sys\n"
-        "from envs.sandboxes.mariadb.sandbox import MariaDBTemplate\n"
-        "from envs.types import Pins\n"
-        "t = MariaDBTemplate.build(lambda c: c.query('CREATE TABLE a (b int)'), sys.argv[1])\n"
-        "s = t.open(Pins())\n"
-        "print(t.server.token, flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    token = subprocess.run(
-        [sys.executable, "-c", code, shown], capture_output=True, text=True, check=False
-    ).stdout.strip()
+    shown, token = server("mysql"), killed("mariadb")
     assert token.startswith("envs_")
     fresh = MariaDBServer(parse_url(shown))
     try:

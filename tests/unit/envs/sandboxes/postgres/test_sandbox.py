@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +14,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import sqlalchemy
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -33,7 +30,7 @@ from envs.scripts import run_script
 from envs.sql_errors.classify import classify
 from envs.types import ErrorCategory, Limits, Pins
 from tests.servers import server
-from tests.unit.envs.sandboxes.calls import ask, built, call
+from tests.unit.envs.sandboxes.calls import ask, built, call, killed
 
 SCHEMA = """
 CREATE TYPE mood AS ENUM ('glad', 'sad');
@@ -497,20 +494,7 @@ def test_a_session_that_is_ended_from_outside_ends_its_call_only(template: Postg
 
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     """An orphan goes; a database that only looks like ours stays."""
-    url = parse_url(server("postgresql"))
-    code = (
-        "import os, signal, sys\n"
-        "from envs.sandboxes.postgres.sandbox import PostgresTemplate\n"
-        "from envs.types import Pins\n"
-        "t = PostgresTemplate.build(lambda c: c.execute('CREATE TABLE a (b int)'), sys.argv[1])\n"
-        "s = t.open(Pins())\n"
-        "print(t.server.token, flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    shown = url.render_as_string(hide_password=False)
-    token = subprocess.run(
-        [sys.executable, "-c", code, shown], capture_output=True, text=True, check=False
-    ).stdout.strip()
+    url, token = parse_url(server("postgresql")), killed("postgresql")
     assert len(token) == 12
     with psycopg.connect(
         str(url.set(drivername="postgresql").render_as_string(False)), autocommit=True
@@ -518,7 +502,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
         admin.execute("DROP DATABASE IF EXISTS envs_0123456789ab_t0")
         admin.execute("CREATE DATABASE envs_0123456789ab_t0")
         try:
-            fresh = sqlalchemy.engine.make_url(shown).update_query_dict({"options": "-c geqo=on"})
+            fresh = url.update_query_dict({"options": "-c geqo=on"})
             names = {token}
             deadline = time.monotonic() + 60
             while any(token in name for name in names) and time.monotonic() < deadline:
