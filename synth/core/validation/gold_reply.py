@@ -81,7 +81,7 @@ def gold_reply(
             value, key = names[name], f"{name} {index}"
             if value is None:
                 continue
-            if isinstance(value, int) and name in names_in(step.text, "$", HUNDREDTHS):
+            if isinstance(value, int | float) and name in names_in(step.text, "$", HUNDREDTHS):
                 value /= 100
             label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
             facts[key] = label

@@ -301,15 +301,19 @@ def _row_text(row: Mapping[str, Json], *, alone: bool = False) -> str:
 
 
 def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, the end of its name, and if ``named`` its name: "paid 300 cents"."""
+    """A figure with its unit, the end of its name, and if ``named`` its name: "dose 300 mg"; cents
+    as people say them: "paid 3.00".
+    """
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if name.startswith("times_") and named:
         return f"{_often(value)} {name.removeprefix('times_').replace('_', ' ')}"
     if value == 1:
         label = re.sub("^.*?(?=_per_|$)", lambda counted: _singular(counted[0]), label)
     named = named and not name.isdigit()
-    amount, words = text_of(value), label.replace("_", " ") if named else ""
-    return " ".join(filter(None, [words, amount, unit] if unit else [amount, words]))
+    words = label.replace("_", " ") if named else ""
+    if unit == "cents" and value is not None:
+        return f"{words} {value / 100:.2f}".lstrip()
+    return " ".join(filter(None, [words, text_of(value), unit] if unit else [text_of(value), words]))
 
 
 def rounded(value: Json) -> Json:
