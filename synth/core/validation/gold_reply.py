@@ -83,6 +83,8 @@ def gold_reply(
                 continue
             if isinstance(value, int | float) and name in names_in(step.text, "$", HUNDREDTHS):
                 value /= 100
+            if isinstance(value, list):
+                value = [_as_said(item) for item in cast("list[Any]", value)]
             label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
             facts[key] = label
             if name in step.always and (fact := learned.fact(label)) is not None:
@@ -99,6 +101,14 @@ def gold_reply(
         tuple(sorted(concerned)),
         tuple(sorted(shown)),
     )
+
+
+def _as_said(row: Any) -> Any:
+    """A row of a list with its cents as amounts of the currency."""
+    if not isinstance(row, Mapping):
+        return row
+    cents = {key: item / 100 for key, item in row.items() if key.endswith("cents") and item}
+    return {**row, **cents}
 
 
 def _label(name: str, path: str) -> tuple[str, ...]:
