@@ -81,11 +81,8 @@ def gold_reply(
             value, key = names[name], f"{name} {index}"
             if value is None:
                 continue
-            if isinstance(value, int | float) and name in names_in(step.text, "$", HUNDREDTHS):
-                value /= 100
-            if isinstance(value, list):
-                value = [_as_said(item) for item in cast("list[Any]", value)]
-            label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
+            said = _as_said(value, name in names_in(step.text, "$", HUNDREDTHS))
+            label = Fact(name, (said,), None, _label(name, paths.get(name, "")))
             facts[key] = label
             if name in step.always and (fact := learned.fact(label)) is not None:
                 must[key] = fact
@@ -103,12 +100,14 @@ def gold_reply(
     )
 
 
-def _as_said(row: Any) -> Any:
-    """A row of a list with its cents as amounts of the currency."""
-    if not isinstance(row, Mapping):
-        return row
-    cents = {key: item / 100 for key, item in row.items() if key.endswith("cents") and item}
-    return {**row, **cents}
+def _as_said(value: Any, cents: bool) -> Any:
+    """A value with its cents, and those of listed rows, as amounts of the currency."""
+    if isinstance(value, list):
+        return [_as_said(item, False) for item in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        row = cast("Mapping[str, Any]", value)
+        return {key: _as_said(item, key.endswith("cents")) for key, item in row.items()}
+    return value / 100 if cents and isinstance(value, int | float) else value
 
 
 def _label(name: str, path: str) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ that an earlier step saved; a value that is nothing but one name keeps its nativ
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
 ``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{price.fixed}`` one
 that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30,
-``{times.often}`` once, twice or 3 times. ``{{`` and ``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
-both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
-filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
-value looks like (``$pid``, ``{x}``), it is never read as notation again.
+``{times.often}`` once, twice or 3 times. ``{{`` and ``}}`` are literal braces. Compiled, a value is
+JSON in which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is
+meant, and ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved
+names when the solution is played. A slot's value (``$pid``, ``{x}``) is never read as notation.
 
 In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes
 an SQL literal: ``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled
@@ -259,10 +259,8 @@ def text_of(value: Json) -> str:
     r"""A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
     are rounded. Several objects are listed one a line, the first :data:`ROWS_SAID` of them.
 
-    >>> text_of([{"status": "lost", "parcels": 2}, {"status": "here", "parcels": 1}])
-    '\n- lost: 2\n- here: 1'
-    >>> text_of([{"carrier": "Nordpost", "parcels": 1, "late": 0}])
-    'Nordpost (1 parcel, 0 late)'
+    >>> text_of([{"status": "lost", "parcels": 2}, {"carrier": "A", "parcels": 1, "late": 0}])
+    '\n- lost: 2\n- A: 1 parcel, 0 late'
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
     'A (dose 5 mg, once per day)'
     """
@@ -288,32 +286,27 @@ def text_of(value: Json) -> str:
 
 
 def _row_text(row: Mapping[str, Json], *, alone: bool = False) -> str:
-    """The texts of an object, then its figures: one alone, several with their names. In a sentence
-    of its own, what is ``alone`` has them in brackets.
-    """
+    """The texts of an object, then its figures: one alone, several with their names."""
     figures = {key: item for key, item in row.items() if isinstance(item, int | float | None)}
     texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
-    values = [_figure(key, item, named=len(figures) > 1) for key, item in figures.items()]
-    said = ", ".join(values)
-    return (
-        f"{texts} ({said})" if alone and texts and said else ": ".join(filter(None, [texts, said]))
-    )
+    said = ", ".join(_figure(key, item, len(figures) > 1) for key, item in figures.items())
+    if alone and texts and said:
+        return f"{texts} ({said})"
+    return ": ".join(filter(None, [texts, said]))
 
 
-def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, the end of its name, and if ``named`` its name: "dose 300 mg"; cents
-    as people say them: "paid 3.00".
-    """
+def _figure(name: str, value: Json, named: bool) -> str:
+    """A figure with its unit, the end of its name, and if ``named`` its name: "dose 300 mg"."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
-    if name.startswith("times_") and named:
-        return f"{_often(value)} {name.removeprefix('times_').replace('_', ' ')}"
     if value == 1:
         label = re.sub("^.*?(?=_per_|$)", lambda counted: _singular(counted[0]), label)
-    named = named and not name.isdigit()
-    words = label.replace("_", " ") if named else ""
+    words = label.replace("_", " ") if named and not name.isdigit() else ""
+    if words.startswith(("time per ", "times per ")):
+        return f"{_often(value)} {words.partition(' ')[2]}"
     if unit == "cents" and value is not None:
         return f"{words} {value / 100:.2f}".lstrip()
-    return " ".join(filter(None, [words, text_of(value), unit] if unit else [text_of(value), words]))
+    amount = text_of(value)
+    return " ".join(filter(None, [words, amount, unit] if unit else [amount, words]))
 
 
 def rounded(value: Json) -> Json:
