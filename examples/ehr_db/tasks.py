@@ -59,7 +59,7 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     "says": [
                         (
                             "For the quality report: how many of {clinician}'s active patients have"
-                            " a {test} result on file, and what is the mean of their latest values?"
+                            " {test} results on file, and what is the mean of their latest values?"
                         ),
                         (
                             "I need the average {test} of {clinician}'s active patients, based on"

@@ -101,7 +101,7 @@ def gold_reply(
 
 
 def _as_said(value: Any, cents: bool) -> Any:
-    """A value with its cents, and those of listed rows, as amounts of the currency."""
+    """A value as it is said: cents, also in listed rows, are amounts of the currency."""
     if isinstance(value, list):
         return [_as_said(item, False) for item in cast("list[Any]", value)]
     if isinstance(value, Mapping):

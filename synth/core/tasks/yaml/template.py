@@ -257,12 +257,12 @@ def _often(times: Json) -> str:
 
 def text_of(value: Json) -> str:
     r"""A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
-    are rounded. Several objects are listed one a line, the first :data:`ROWS_SAID` of them.
+    are rounded. An object alone ends the sentence; several are listed, the first :data:`ROWS_SAID`.
 
     >>> text_of([{"status": "lost", "parcels": 2}, {"carrier": "A", "parcels": 1, "late": 0}])
     '\n- lost: 2\n- A: 1 parcel, 0 late'
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
-    'A (dose 5 mg, once per day)'
+    'A (dose 5 mg, once per day).'
     """
     if isinstance(value, str):
         return value
@@ -275,7 +275,7 @@ def text_of(value: Json) -> str:
         if items and all(isinstance(item, Mapping) for item in items):
             rows = [_row_text(item, alone=len(items) == 1) for item in items[:ROWS_SAID]]
             if len(items) == 1:
-                return rows[0]
+                return f"{rows[0]}."
             more = [f"and {len(items) - ROWS_SAID} more"] if len(items) > ROWS_SAID else []
             return "\n- ".join(["", *rows, *more])
         texts = [*map(text_of, items)]

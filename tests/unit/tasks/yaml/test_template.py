@@ -114,7 +114,10 @@ class TestFill:
             ([1, "a", 2], "1, a and 2"),
             (2.5, "2.5"),
             ({"x y": 0, "1": "b", "2": 2}, "b: 0 x y, 2"),
-            ([{"a": "b", "times_per_day": 2, "paid_cents": 1250}], "b (twice per day, paid 12.50)"),
+            (
+                [{"a": "b", "times_per_day": 2, "paid_cents": 1250}],
+                "b (twice per day, paid 12.50).",
+            ),
         ],
     )
     def test_how_values_read_in_a_sentence(self, value: Any, text: str):
