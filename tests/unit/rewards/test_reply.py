@@ -325,4 +325,4 @@ def test_an_invented_event_is_noted_in_a_world_that_knows_one_of_its_words(
 
 def test_how_often_sets_no_condition():
     often, later = sentences("I order it once a day. Once you agree, it is ordered.")
-    assert often.plain and not later.plain
+    assert [often.plain, later.plain] == [True, False]
