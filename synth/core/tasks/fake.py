@@ -63,7 +63,7 @@ def first_names() -> frozenset[str]:
 
 
 def _titles(faker: Faker) -> set[str]:
-    """What stands before and behind names of people: Dr., MD."""
+    """Words before and behind names of people: Dr., MD."""
     kinds = [kind + sex for kind in ("prefixes", "suffixes") for sex in ("", "_female", "_male")]
     people = faker.factories[0].get_providers()
     return {word for one in people for kind in kinds for word in getattr(one, kind, ())}
