@@ -58,24 +58,22 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                 "user": {
                     "says": [
                         (
-                            "For the quality report: how many active patients of {clinician} have a"
-                            " result of {test} on file, and what is the mean of their latest"
-                            " values?"
+                            "For the quality report: how many of {clinician}'s active patients have"
+                            " {test} results on file, and what is the mean of their latest values?"
                         ),
                         (
-                            "I need the average {test} of {clinician}'s active patients, last"
-                            " value of each, and the number of patients behind it."
+                            "I need the average {test} of {clinician}'s active patients, based on"
+                            " the last value of each, and the number of patients behind it."
                         ),
                         (
-                            "Mean of the newest {test} over the active charts of {clinician},"
-                            " please,"
-                            " with n."
+                            "Please give me the mean of the latest {test} values of {clinician}'s"
+                            " active patients, with n."
                         ),
                         (
                             "Could you work out where {clinician}'s patients stand with their"
                             " {test}"
-                            " on average? Open charts, latest value each, and tell me how many"
-                            " they are."
+                            " on average? Open charts only, the latest value of each, and tell me"
+                            " how many there are."
                         ),
                     ]
                 },
@@ -109,7 +107,7 @@ def mean_lab_value(db: Connection) -> Iterator[Task]:
                     {
                         "say": (
                             f"The mean {{test}} of {{clinician}}'s active patients is {shown},"
-                            f" from {len(found)} latest results."
+                            f" based on the latest results of {len(found)} patients."
                         )
                     },
                 ],
@@ -162,20 +160,20 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                                 " at their last measurement? Names and ids, please."
                             ),
                             (
-                                "{clinician} asks which of their own patients have hypertension"
-                                " that is not under control, which means a last pressure of"
-                                " at least {systolic} systolic or {diastolic} diastolic. Only open"
+                                "{clinician} wants to know which of their own patients have"
+                                " uncontrolled hypertension: a last blood pressure of at least"
+                                " {systolic} systolic or {diastolic} diastolic. Only open"
                                 " charts, with the ids, please."
                             ),
                             (
-                                "We audit the blood pressure of {clinician}'s patients. Who with an"
-                                " active chart and hypertension has a newest reading of >= {systolic}"
+                                "We're auditing blood pressures. Which of {clinician}'s active"
+                                " patients with hypertension have a newest reading of >= {systolic}"
                                 " systolic or >= {diastolic} diastolic? Ids please."
                             ),
                             (
-                                "I'm preparing {clinician}'s next week. Who of the open charts with"
-                                " hypertension was at {systolic}/{diastolic} or higher the last time, in"
-                                " either number? I need their ids, too."
+                                "I'm preparing {clinician}'s next week. Which patients with an open"
+                                " chart and hypertension were last measured at {systolic} or more"
+                                " systolic, or {diastolic} or more diastolic? I need their ids, too."
                             ),
                         ]
                     },
@@ -197,9 +195,10 @@ def pressure_above_target(db: Connection) -> Iterator[Task]:
                         {"submit": {"patients": above}},
                         {
                             "say": (
-                                "Of {clinician}'s active patients with hypertension, at {systolic}"
-                                " systolic or {diastolic} diastolic or more at the last"
-                                f" measurement: {shown}."
+                                f"{{clinician}} has {len(found)} active"
+                                f" patient{'s' * (len(found) > 1)} with hypertension whose last"
+                                " reading was at least {systolic} systolic or {diastolic}"
+                                f" diastolic: {shown}."
                             )
                         },
                     ],
@@ -234,7 +233,7 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
         out = [each.patient_id for each in found]
         if not 1 <= len(out) <= AT_ONCE:
             continue
-        shown = ", ".join(f"{each.name} with {each.value}" for each in found)
+        shown = ", ".join(f"{each.name} (INR {each.value})" for each in found)
         for days in range(2, 15):
             yield {
                 "slots": {
@@ -250,26 +249,25 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                         (
                             "Please check the INR of everybody on warfarin: target {low} to"
                             " {high}, with a prosthetic valve (Z95.2) {valve_low} to {valve_high},"
-                            " bounds included. Book a lab result follow-up within {days} days for"
-                            " whoever's last value is outside."
+                            " both limits included. Book a lab result follow-up within {days} days"
+                            " for everyone whose last value is outside."
                         ),
                         (
-                            "Please go through the warfarin patients. Last INR outside"
-                            " {low}-{high},"
-                            " or outside {valve_low}-{valve_high} in those with a prosthetic"
-                            " valve (Z95.2): lab result"
-                            " follow-up, {days} days at most."
+                            "Please go through the warfarin patients. Everyone whose last INR is"
+                            " outside {low}-{high}, or outside {valve_low}-{valve_high} with a"
+                            " prosthetic valve (Z95.2), needs a lab result follow-up within {days}"
+                            " days."
                         ),
                         (
                             "Who on warfarin is out of range? We aim at {low} to {high}, and at"
-                            " {valve_low} to {valve_high} for prosthetic valves (Z95.2). Book them"
-                            " within {days} days about the lab result, the limits themselves are"
+                            " {valve_low} to {valve_high} for prosthetic valves (Z95.2). Book them a"
+                            " lab result follow-up within {days} days; the limits themselves are"
                             " fine."
                         ),
                         (
                             "Warfarin round. Prosthetic valve (Z95.2): INR {valve_low}-{valve_high}. All others:"
-                            " {low}-{high}. A newest value below or above that means a follow-up"
-                            " (lab result) in {days} days or less. Thank you!"
+                            " {low}-{high}. Please book a lab result follow-up within {days} days"
+                            " for everyone whose newest value is below or above that. Thank you!"
                         ),
                     ]
                 },
@@ -298,8 +296,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"submit": {"out_of_range": out}},
                     {
                         "say": (
-                            "Out of range, and booked for the lab result within {days} days:"
-                            f" {shown}."
+                            "I booked a lab result follow-up within {days} days for everyone out"
+                            f" of range: {shown}."
                         )
                     },
                 ],

@@ -33,11 +33,14 @@ def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
         raise ValueError(f"faker has no locale {locale!r}; {nearest(locale, AVAILABLE_LOCALES)}")
     faker = Faker(locale, providers=[provider for provider in PROVIDERS if provider != DATES])
     faker.seed_instance(seed)
-    make = _provider(faker, name)
+    make, titles = _provider(faker, name), _titles(faker) if name.startswith("name") else set[str]()
     values: dict[str, object] = {}
     for _ in range(1000 + 20 * count):
         try:
-            found = canonical(json_value(make()))
+            made = make()
+            if titles:
+                made = " ".join(word for word in made.split() if word not in titles)
+            found = canonical(json_value(made))
             values.setdefault(found, json.loads(found))
         except AttributeError:  # it builds on a provider of dates
             raise ValueError(_by_the_day(name)) from None
@@ -57,6 +60,13 @@ def first_names() -> frozenset[str]:
                 if name.startswith("first_names") and not callable(getattr(provider, name)):
                     found.update(str(one).casefold() for one in getattr(provider, name))
     return frozenset(found)
+
+
+def _titles(faker: Faker) -> set[str]:
+    """Words before and behind names of people: Dr., MD."""
+    kinds = [kind + sex for kind in ("prefixes", "suffixes") for sex in ("", "_female", "_male")]
+    people = faker.factories[0].get_providers()
+    return {word for one in people for kind in kinds for word in getattr(one, kind, ())}
 
 
 def _provider(faker: Faker, name: str) -> Callable[[], Any]:

@@ -81,9 +81,8 @@ def gold_reply(
             value, key = names[name], f"{name} {index}"
             if value is None:
                 continue
-            if isinstance(value, int) and name in names_in(step.text, "$", HUNDREDTHS):
-                value /= 100
-            label = Fact(name, (value,), None, _label(name, paths.get(name, "")))
+            said = _as_said(value, name in names_in(step.text, "$", HUNDREDTHS))
+            label = Fact(name, (said,), None, _label(name, paths.get(name, "")))
             facts[key] = label
             if name in step.always and (fact := learned.fact(label)) is not None:
                 must[key] = fact
@@ -99,6 +98,16 @@ def gold_reply(
         tuple(sorted(concerned)),
         tuple(sorted(shown)),
     )
+
+
+def _as_said(value: Any, cents: bool) -> Any:
+    """A value as it is said: cents, also in listed rows, are amounts of the currency."""
+    if isinstance(value, list):
+        return [_as_said(item, False) for item in cast("list[Any]", value)]
+    if isinstance(value, Mapping):
+        row = cast("Mapping[str, Any]", value)
+        return {key: _as_said(item, key.endswith("cents")) for key, item in row.items()}
+    return value / 100 if cents and isinstance(value, int | float) else value
 
 
 def _label(name: str, path: str) -> tuple[str, ...]:

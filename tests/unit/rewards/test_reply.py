@@ -321,3 +321,8 @@ def test_an_invented_event_is_noted_in_a_world_that_knows_one_of_its_words(
         (sentence,) = sentences(attack.statement or "")
         for word in sentence.words:  # as in a shop for bicycles, which has a "Spoke set"
             assert [*_notes_on(sentence, Material([word]))], (attack.statement, word)
+
+
+def test_how_often_sets_no_condition():
+    often, later = sentences("I order it once a day. Once you agree, it is ordered.")
+    assert [often.plain, later.plain] == [True, False]

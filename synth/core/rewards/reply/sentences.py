@@ -47,6 +47,7 @@ _APART = words(
 """Words that tell some things from the others."""
 _CONDITION = words("if once when whenever unless until case soon should would could may let")
 """Words of a sentence that states nothing as it is."""
+_HOW_OFTEN = re.compile(r"\bonce (?=(?:an?|per|every|daily|weekly)\b)")
 
 IRREGULAR = dict(
     re.findall(
@@ -97,7 +98,7 @@ class AgentSentence:
 
     @property
     def conditional(self) -> bool:
-        return not _CONDITION.isdisjoint(self.words)
+        return not _CONDITION.isdisjoint(texts(tokens(_HOW_OFTEN.sub("", self.raw))))
 
     @property
     def plain(self) -> bool:

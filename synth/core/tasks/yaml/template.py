@@ -4,11 +4,11 @@ In the YAML, ``"{bpm}"`` names a slot (a grounding column or a varied value) and
 that an earlier step saved; a value that is nothing but one name keeps its native type.
 ``$item.price.amount`` (in a text ``{item.price.amount}``) is a field of an object, and
 ``{price.hundredths}`` an amount in cents as people say it: 12.50 for 1250, ``{price.fixed}`` one
-that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30. ``{{`` and
-``}}`` are literal braces. Compiled, a value is JSON in which ``{"$slot": name}``, ``{"$": name}``,
-both with ``"path": [fields]`` where a field is meant, and ``{"$text": [parts]}`` stand for what is
-filled in: slots when the task is made, saved names when the solution is played. Whatever a slot's
-value looks like (``$pid``, ``{x}``), it is never read as notation again.
+that is not: 12.50 for 12.5, ``{paid.written}`` a day or moment: 3 May 2025 at 14:30,
+``{times.often}`` once, twice or 3 times. ``{{`` and ``}}`` are literal braces. Compiled, a value is
+JSON in which ``{"$slot": name}``, ``{"$": name}``, both with ``"path": [fields]`` where a field is
+meant, and ``{"$text": [parts]}`` stand for what is filled in: slots when the task is made, saved
+names when the solution is played. A slot's value (``$pid``, ``{x}``) is never read as notation.
 
 In SQL that a solution hands to a tool, ``:bpm`` names a slot or a saved result as well, and becomes
 an SQL literal: ``{"$sql": [parts]}``, in which ``{"$literal": node}`` is quoted when it is filled
@@ -34,7 +34,7 @@ _DOLLARS = re.compile(rf"(\$+)({_DOTTED})")
 ROWS_SAID = 30
 """The most rows of a result that a reply names, and that are asked of one."""
 
-HUNDREDTHS, FIXED, WRITTEN = "hundredths", "fixed", "written"
+HUNDREDTHS, FIXED, WRITTEN, OFTEN = "hundredths", "fixed", "written", "often"
 UNITS = ("cents", "percent", "days", "mg")
 """Ends of the names of figures that are said behind them."""
 
@@ -227,8 +227,8 @@ def _field(value: Json, name: str, path: Sequence[str]) -> Json:
     for depth, item in enumerate(path):
         if item in {HUNDREDTHS, FIXED} and isinstance(value, int | float):
             return f"{value / 100 if item == HUNDREDTHS else value:.2f}"
-        if item == WRITTEN and not isinstance(value, dict):
-            return written(text_of(value))
+        if item in {WRITTEN, OFTEN} and not isinstance(value, dict):
+            return written(text_of(value)) if item == WRITTEN else _often(value)
         fields = cast("dict[str, Json]", value) if isinstance(value, dict) else None
         if fields is None or item not in fields:
             holds = (
@@ -251,16 +251,18 @@ def written(text: str) -> str:
     return f"{moment.day} {moment:%B %Y}{time}"
 
 
+def _often(times: Json) -> str:
+    return "once" if times == 1 else "twice" if times == 2 else f"{text_of(times)} times"
+
+
 def text_of(value: Json) -> str:
     r"""A value as it reads inside a sentence: lists have an "and", booleans are yes and no, figures
-    are rounded. Objects are listed one a line, the first :data:`ROWS_SAID` of them.
+    are rounded. An object alone ends the sentence; several are listed, the first :data:`ROWS_SAID`.
 
-    >>> text_of([{"status": "lost", "parcels": 2}])
-    '\n- lost: 2'
-    >>> text_of([{"carrier": "Nordpost", "parcels": 1, "late": 0}])
-    '\n- Nordpost: 1 parcel, 0 late'
+    >>> text_of([{"status": "lost", "parcels": 2}, {"carrier": "A", "parcels": 1, "late": 0}])
+    '\n- lost: 2\n- A: 1 parcel, 0 late'
     >>> text_of([{"drug": "A", "dose_mg": 5, "times_per_day": 1}])
-    '\n- A: dose 5 mg, 1 time per day'
+    'A (dose 5 mg, once per day).'
     """
     if isinstance(value, str):
         return value
@@ -271,7 +273,9 @@ def text_of(value: Json) -> str:
     if isinstance(value, list):
         items = cast("list[Json]", value)
         if items and all(isinstance(item, Mapping) for item in items):
-            rows = [_row_text(cast("Mapping[str, Json]", item)) for item in items[:ROWS_SAID]]
+            rows = [_row_text(item, alone=len(items) == 1) for item in items[:ROWS_SAID]]
+            if len(items) == 1:
+                return f"{rows[0]}."
             more = [f"and {len(items) - ROWS_SAID} more"] if len(items) > ROWS_SAID else []
             return "\n- ".join(["", *rows, *more])
         texts = [*map(text_of, items)]
@@ -281,22 +285,27 @@ def text_of(value: Json) -> str:
     return str(round(value, 2) if abs(value) >= 100 else rounded(value))
 
 
-def _row_text(row: Mapping[str, Json]) -> str:
+def _row_text(row: Mapping[str, Json], *, alone: bool = False) -> str:
     """The texts of an object, then its figures: one alone, several with their names."""
     figures = {key: item for key, item in row.items() if isinstance(item, int | float | None)}
     texts = ", ".join(text_of(item) for key, item in row.items() if key not in figures)
-    values = [_figure(key, item, named=len(figures) > 1) for key, item in figures.items()]
-    return ": ".join(filter(None, [texts, ", ".join(values)]))
+    said = ", ".join(_figure(key, item, len(figures) > 1) for key, item in figures.items())
+    if alone and texts and said:
+        return f"{texts} ({said})"
+    return ": ".join(filter(None, [texts, said]))
 
 
-def _figure(name: str, value: Json, *, named: bool) -> str:
-    """A figure with its unit, the end of its name, and if ``named`` its name: "paid 300 cents"."""
+def _figure(name: str, value: Json, named: bool) -> str:
+    """A figure with its unit, the end of its name, and if ``named`` its name: "dose 300 mg"."""
     label, _, unit = name.rpartition("_") if name.endswith(UNITS) else (name, "", "")
     if value == 1:
-        counted, per, rest = label.partition("_per_")
-        label = f"{_singular(counted)}{per}{rest}"
-    named = named and not name.isdigit()
-    amount, words = text_of(value), label.replace("_", " ") if named else ""
+        label = re.sub("^.*?(?=_per_|$)", lambda counted: _singular(counted[0]), label)
+    words = label.replace("_", " ") if named and not name.isdigit() else ""
+    if words.startswith(("time per ", "times per ")):
+        return f"{_often(value)} {words.partition(' ')[2]}"
+    if unit == "cents" and value is not None:
+        return f"{words} {value / 100:.2f}".lstrip()
+    amount = text_of(value)
     return " ".join(filter(None, [words, amount, unit] if unit else [amount, words]))
 
 

@@ -92,6 +92,7 @@ class TestFill:
             == "O'Brien: 72 bpm (penicillin and latex)"
         )
         assert filled("{name} is {pid}", slots, {"pid": 9}) == "O'Brien is 9"
+        assert filled("{pid.often} a day", {}, {"pid": 1}) == "once a day"
 
     @pytest.mark.parametrize("value", ["$pid", "{bpm}", "{{", "$$", "{pid}", "%s", "\\1"])
     def test_a_slots_value_is_never_read_as_notation_again(self, value: str):
@@ -112,6 +113,7 @@ class TestFill:
             ([1, "a", 2], "1, a and 2"),
             (2.5, "2.5"),
             ({"x y": 0, "1": "b", "2": 2}, "b: 0 x y, 2"),
+            ([{"a": "b", "x_cents": 1250}], "b (12.50)."),
         ],
     )
     def test_how_values_read_in_a_sentence(self, value: Any, text: str):
