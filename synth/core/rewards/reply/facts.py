@@ -64,14 +64,18 @@ class Spoken:
 
     @cached_property
     def stems(self) -> list[str]:
-        return [stem(word) for word in self.words]
+        return _stems(self.words)
 
     @cached_property
     def squeezed(self) -> str:
         return squeeze(self.text)
 
     def holds(self, value: Any) -> bool:
-        """Tell whether a JSON value is there, in any form. What says nothing is always there."""
+        """Tell whether a JSON value is there, in any form. What says nothing is always there.
+
+        >>> Spoken("The amount is 93.05 EUR.").holds("EUR")
+        True
+        """
         if value is None or isinstance(value, bool) or value == "":
             return True
         if isinstance(value, (list, tuple)):
@@ -116,7 +120,7 @@ class Spoken:
         if len(flat) >= 4 and flat in self.squeezed:
             return True
         words = texts(tokens(plain))
-        return bool(spans(words, self.words) or spans([stem(word) for word in words], self.stems))
+        return bool(spans(words, self.words) or spans(_stems(words), self.stems))
 
     def _has_another_sign(self, code: str) -> bool:
         """Tell whether only other signs stand behind a short value's letters: "O-" for "O+", "C#"
@@ -127,6 +131,11 @@ class Spoken:
             return False
         behind = re.findall(rf"(?<!\w){re.escape(head)}([-+#]*)(?!\w)", fold(self.text))
         return any(behind) and code[len(head) :] not in behind
+
+
+def _stems(found: Sequence[str]) -> list[str]:
+    """The stems of words; a currency has its sign, as behind an amount."""
+    return [MONEY.get(word) or stem(word) for word in found]
 
 
 def missing(
