@@ -447,6 +447,15 @@ class TableShape:
         return list(dict.fromkeys([*self.key, *self.handle, *telling[:3]]))
 
     @property
+    def is_value(self) -> bool:
+        """True where rows are values that others have, such as currencies: no people, nothing
+        happens to them, and they refer to nothing.
+        """
+        people = is_of_people(self.name) or self.of_role("person")
+        happens = any(column.kind in {"date", "moment"} for column in self.columns)
+        return not (people or happens or self.links)
+
+    @property
     def is_join(self) -> bool:
         """True for a table that only ties rows of others together."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")

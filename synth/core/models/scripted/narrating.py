@@ -18,7 +18,7 @@ LOOKING: Final = (
     "Let me see what we have on {}.",
     "Just a second while I look up {}.",
     "I'll look up {} first.",
-    "Let me check {} for you.",
+    "One second, let me look up {}.",
     "Give me a moment to look up {}.",
     "Let me check what we have on {}.",
     "One moment, please, I'm looking up {}.",

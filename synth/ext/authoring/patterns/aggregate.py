@@ -37,12 +37,17 @@ class Children:
         message number 3".
         """
         parent = self.parent
-        if self.link.is_plain:
+        if self.is_owned:
             return f"of {parent.words}"
         if parent.by_name or len(self.link.targets) > 1:
             said = parent.value if parent.by_name else parent.words
             return f"whose {self.link.words} is {said}"
         return f"of {self.link.words} {parent.told}"
+
+    @property
+    def is_owned(self) -> bool:
+        """True where rows are a parent's own, and no value is what they have of it."""
+        return self.link.is_plain and not self.parent.table.is_value
 
     @property
     def is_sparse(self) -> bool:
@@ -198,7 +203,7 @@ def _replies(rows: Children, many: str) -> list[str]:
         f"I find {{number}} {rows.words}: {{{many}}}.",
         f"These are the {rows.words}, {{number}} in all: {{{many}}}.",
     ]
-    return [*said, own] if rows.link.is_plain else said
+    return [*said, own] if rows.is_owned else said
 
 
 def _count(rows: Children) -> Draft | None:
@@ -208,7 +213,7 @@ def _count(rows: Children) -> Draft | None:
     more, vary, arguments = "", {}, dict[str, object]()
     many = parameter(rows.noun.many)
     counted, state_of = rows.noun.plural_words, ""
-    if state and rows.link.is_plain:
+    if state and rows.is_owned:
         vary = {"vary": {"wanted": {"choice": list(state.choices)}}}
         more = f" AND {quoted(state.name)} = :wanted"
         arguments = {state.parameter: "{wanted}"}
@@ -220,7 +225,7 @@ def _count(rows: Children) -> Draft | None:
     words, holder = f"{counted} {rows.whose}", rows.parent.words
     asked = [f"How many {words} are there?", f"I need the number of {words}."]
     said = [f"I count {{{many}}} {words}.", f"The number of {words} is {{{many}}}."]
-    if rows.link.is_plain:
+    if rows.is_owned:
         counted += state_of
         has, asked = f"how many {counted} {holder} has", [f"How many {counted} does {holder} have?"]
         asked += [f"I need to know {has}.", f"Can you tell me {has}?"]

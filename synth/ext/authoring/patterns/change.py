@@ -276,8 +276,8 @@ def _conditional(sketch: Sketch, row: Named, column: ColumnShape) -> Draft | Non
             ["b.place"],
         ),
         [
-            f"{words} must be at least {{bound}}. What is it? If less, set it to {{bound}}.",
-            f"Please see that {words} is {{bound}} or more: raise it if not. What is it?",
+            f"What is {words}? If it is below {{bound}}, please raise it to that.",
+            f"Please tell me {words}, and raise it to {{bound}} if it is below that.",
         ],
         [*row.read(column.name, sketch, found=column), {"low": raised}, {"enough": kept}],
         cases={"low": "low", "enough": "NOT low"},

@@ -36,9 +36,7 @@ def _target(
     """A column that is changed without consent, and its new value; none of the rows of a value that
     lists hold, such as a currency: nothing happens to these ``together``, nor have they one number.
     """
-    parent = rows.parent.table
-    happens = any(column.kind in {"date", "moment"} for column in parent.columns)
-    if len(rows.table.key) != 1 or not (happens or {one.table for one in parent.links}):
+    if len(rows.table.key) != 1 or rows.parent.table.is_value:
         return None
     for column in map(rows.table.column, rows.tools.updates):
         kept = sketch.needs_consent(rows.table, column.name) or placed(rows.table, column.name)
