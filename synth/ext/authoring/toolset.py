@@ -193,7 +193,7 @@ def _given(table: TableShape) -> list[ColumnShape]:
         column.name
         for column in table.columns
         if column.name in {*table.handle, *table.key}
-        or not (column.nullable or (column.has_default and column.name not in links))
+        or (column.role == "link" if column.has_default else not column.nullable)
     } - made
     if needed <= links:
         needed |= {column.name for column in _descriptive(table)[:2]}

@@ -112,8 +112,7 @@ def test_what_others_refer_to_is_the_key(tmp_path: Path):
     )
     assert shown == ["bills.account_id -> accounts.id: name, 100 percent of 8 values"]
     made = drafted(from_files([tmp_path / "schema.sql"], Extract(accept=lambda _: True)))
-    found = {one.pattern for one in made.drafts}
-    assert {"list_children", "sum_children", "look_up_parent"} <= found
+    assert {"list_children", "sum_children", "look_up_parent"} <= {d.pattern for d in made.drafts}
     assert "def get_account(\n    db: Connection,\n    id: str" in made.files["executors.py"]
 
 

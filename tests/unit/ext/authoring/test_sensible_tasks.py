@@ -28,7 +28,7 @@ CREATE TABLE calls (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
 CREATE TABLE doses (
   id INTEGER PRIMARY KEY,
   patient_id INTEGER NOT NULL REFERENCES patients (id),
-  drug_concept_id INTEGER REFERENCES concepts (id),
+  drug_concept_id INTEGER DEFAULT 0 REFERENCES concepts (id),
   note TEXT,
   quantity INTEGER
 );
@@ -76,7 +76,8 @@ def grounds(made: NewWorld, family: str, slot: str) -> set[object]:
         return {row[0] for row in found}
 
 
-def test_a_reference_takes_what_its_column_has_led_to(made: NewWorld):
+def test_a_reference_takes_what_its_column_has_led_to_and_not_its_default(made: NewWorld):
+    assert "drug_concept_id" in str([one.body for one in made.drafts if one.id == "create_dose"])
     assert grounds(made, "move_dose_drug_concept", "new_drug_concept") == {"Aspirin", "Ibuprofen"}
 
 
