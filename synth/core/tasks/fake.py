@@ -33,14 +33,11 @@ def fake_values(name: str, count: int, locale: str, seed: int) -> list[object]:
         raise ValueError(f"faker has no locale {locale!r}; {nearest(locale, AVAILABLE_LOCALES)}")
     faker = Faker(locale, providers=[provider for provider in PROVIDERS if provider != DATES])
     faker.seed_instance(seed)
-    make, titles = _provider(faker, name), _titles(faker) if name.startswith("name") else set[str]()
+    make = _provider(faker, name)
     values: dict[str, object] = {}
     for _ in range(1000 + 20 * count):
         try:
-            made = make()
-            if titles:
-                made = " ".join(word for word in made.split() if word not in titles)
-            found = canonical(json_value(made))
+            found = canonical(json_value(make()))
             values.setdefault(found, json.loads(found))
         except AttributeError:  # it builds on a provider of dates
             raise ValueError(_by_the_day(name)) from None
@@ -62,13 +59,6 @@ def first_names() -> frozenset[str]:
     return frozenset(found)
 
 
-def _titles(faker: Faker) -> set[str]:
-    """Words before and behind names of people: Dr., MD."""
-    kinds = [kind + sex for kind in ("prefixes", "suffixes") for sex in ("", "_female", "_male")]
-    people = faker.factories[0].get_providers()
-    return {word for one in people for kind in kinds for word in getattr(one, kind, ())}
-
-
 def _provider(faker: Faker, name: str) -> Callable[[], Any]:
     providers = faker.factories[0].get_providers()
     known = {
@@ -85,7 +75,9 @@ def _provider(faker: Faker, name: str) -> Callable[[], Any]:
     source = inspect.getsource(known[name])
     if ".today(" in source or ".now(" in source:
         raise ValueError(_by_the_day(name))
-    return known[name]
+    person, kind = known[name].__self__, name.removeprefix("name")  # such as name_female
+    plain = [one for one in getattr(person, f"formats{kind}", ()) if "fix" not in one]  # no titles
+    return (lambda: faker.parse(faker.random_element(plain))) if plain else known[name]
 
 
 def _by_the_day(name: str) -> str:
