@@ -17,11 +17,14 @@ SHORT = 12
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The rows of a parent that a person names, in SQL under the alias c."""
+    """The rows of a parent that a person names, in SQL under the alias c. They are the parent's own
+    (``is_owned``), or have it as a value, such as a currency, beside an owner.
+    """
 
     tools: TableTools
     parent: Named
     link: Link
+    is_owned: bool
 
     @property
     def table(self) -> TableShape:
@@ -43,11 +46,6 @@ class Children:
             said = parent.value if parent.by_name else parent.words
             return f"whose {self.link.words} is {said}"
         return f"of {self.link.words} {parent.told}"
-
-    @property
-    def is_owned(self) -> bool:
-        """True where rows are a parent's own, and no value is what they have of it."""
-        return self.link.is_plain and not self.parent.table.is_value
 
     @property
     def is_sparse(self) -> bool:
@@ -115,7 +113,16 @@ class Children:
 def families_of(sketch: Sketch) -> list[Children]:
     """Parents that a person can name, with a child of which they may have several, and its link."""
     found = [
-        Children(sketch.tools[child.name], Named(sketch.tools[parent.name], "p"), link)
+        Children(
+            sketch.tools[child.name],
+            Named(sketch.tools[parent.name], "p"),
+            link,
+            link.is_plain
+            and (
+                not parent.is_value
+                or all(sketch.shape.tables[one.table].is_value for one in child.links)
+            ),
+        )
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
         if child.column(link.column).distinct
