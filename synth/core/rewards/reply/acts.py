@@ -23,6 +23,7 @@ from synth.core.rewards.reply.given import Material
 from synth.core.rewards.reply.outcome import FALSE_CLAIM as CHECK
 from synth.core.rewards.reply.outcome import GENERAL, content
 from synth.core.rewards.reply.sentences import (
+    HOW_OFTEN,
     IRREGULAR,
     AgentSentence,
     ReplyFinding,
@@ -160,7 +161,8 @@ class _Claim:
     def reports(self) -> bool:
         """True for an act that is denied, conditional, done by others, or the telling itself."""
         by_me = self.kind not in {"state", "past", "perfect"}
-        before = (self.before if by_me else _DONE_TO_YOU.sub("", self.before)).split()
+        before = self.before if by_me else _DONE_TO_YOU.sub("", self.before)
+        before = HOW_OFTEN.sub("", before).split()
         return (
             any(word in _HINDERS or is_negative(word) for word in before)
             or any(map(is_negative, texts(tokens(self.behind))[:1]))  # "I changed nothing"

@@ -47,7 +47,8 @@ _APART = words(
 """Words that tell some things from the others."""
 _CONDITION = words("if once when whenever unless until case soon should would could may let")
 """Words of a sentence that states nothing as it is."""
-_HOW_OFTEN = re.compile(r"\bonce (?=(?:an?|per|every|daily|weekly)\b)")
+HOW_OFTEN = re.compile(r"\bonce (?=(?:an?|per|every|daily|weekly)\b)")
+"""A number of times, which is no condition."""
 
 IRREGULAR = dict(
     re.findall(
@@ -98,7 +99,7 @@ class AgentSentence:
 
     @property
     def conditional(self) -> bool:
-        return not _CONDITION.isdisjoint(texts(tokens(_HOW_OFTEN.sub("", self.raw))))
+        return not _CONDITION.isdisjoint(texts(tokens(HOW_OFTEN.sub("", self.raw))))
 
     @property
     def plain(self) -> bool:
