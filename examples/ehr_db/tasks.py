@@ -296,8 +296,8 @@ def inr_out_of_range(db: Connection) -> Iterator[Task]:
                     {"submit": {"out_of_range": out}},
                     {
                         "say": (
-                            "I booked a lab result follow-up within {days} days for everyone out"
-                            f" of range: {shown}."
+                            "I booked a lab result follow-up within {days} days for every active"
+                            f" patient out of range: {shown}."
                         )
                     },
                 ],

@@ -235,8 +235,12 @@ class Named:
             for link in links
             for one in link.columns
         }
-        late = {name: f"$.{one.label}" for name, one in {**keys, **save}.items()}
-        found = self.find()
+        keys |= save
+        early = {*self.table.found} if self.by_name else set[str]()
+        rows = f"$.{self.table.noun.many}[0]"
+        shown = {n: f"{rows}.{one.label}" for n, one in keys.items() if one.name in early}
+        late = {n: f"$.{one.label}" for n, one in keys.items() if one.name not in early}
+        found = self.find(shown)
         if column or late or not found:
             call: Step = {str(self.tools.get): self.key_arguments()}
             found.append(call | ({"save": late} if late else {}))
