@@ -133,3 +133,10 @@ def test_what_has_rows_is_taken_before_what_has_none(tmp_path: Path):
 def test_nothing_is_told_of_an_empty_text_nor_made_up_for_a_hidden_table(made: NewWorld):
     assert "Patient 120" not in grounds(made, "not_found_patient", "patient")
     assert "create_call" not in {draft.id for draft in made.drafts}
+
+
+def test_a_row_is_read_by_its_get_before_it_is_changed(made: NewWorld):
+    """Also where the search for it shows the column."""
+    changes = [one for one in made.drafts if one.id.startswith(("change_", "consent_", "move_"))]
+    assert len(changes) > 6
+    assert all("'get_" in str([list(step) for step in one.body["gold"]]) for one in changes)  # pyright: ignore
