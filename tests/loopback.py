@@ -49,13 +49,16 @@ def loopback(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
 
 @contextmanager
 def in_a_thread(server: AbstractAsyncContextManager[T]) -> Iterator[T]:
-    """Run an asynchronous server in an event loop of its own thread; gives what it gives."""
+    """Run an asynchronous server in the event loop of a thread; yields what it yields."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
-        yield asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(20)
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(20)
+        given = asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(20)
+        try:
+            yield given
+        finally:
+            asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(20)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(20)

@@ -448,8 +448,8 @@ class TableShape:
 
     @property
     def is_value(self) -> bool:
-        """True where rows are values that others have, such as currencies: no people, nothing
-        happens to them, and they refer to nothing.
+        """True for a list of values, such as currencies: rows without dates and references that
+        are not people.
         """
         people = is_of_people(self.name) or self.of_role("person")
         happens = any(column.kind in {"date", "moment"} for column in self.columns)

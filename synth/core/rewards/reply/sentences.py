@@ -48,7 +48,7 @@ _APART = words(
 _CONDITION = words("if once when whenever unless until case soon should would could may let")
 """Words of a sentence that states nothing as it is."""
 HOW_OFTEN = re.compile(r"\bonce (?=(?:an?|per|every|daily|weekly)\b)")
-"""A number of times, which is no condition."""
+"""The "once" of "once a day", which sets no condition."""
 
 IRREGULAR = dict(
     re.findall(
@@ -99,6 +99,8 @@ class AgentSentence:
 
     @property
     def conditional(self) -> bool:
+        if _CONDITION.isdisjoint(self.words):
+            return False
         return not _CONDITION.isdisjoint(texts(tokens(HOW_OFTEN.sub("", self.raw))))
 
     @property

@@ -17,8 +17,8 @@ SHORT = 12
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The rows of a parent that a person names, in SQL under the alias c. They are the parent's own
-    (``is_owned``), or have it as a value, such as a currency, beside an owner.
+    """The rows of a parent that a person names, in SQL under the alias c. ``is_owned``: they belong
+    to it ("orders of the customer"); it is no value of theirs ("orders whose currency is CZK").
     """
 
     tools: TableTools
@@ -117,11 +117,7 @@ def families_of(sketch: Sketch) -> list[Children]:
             sketch.tools[child.name],
             Named(sketch.tools[parent.name], "p"),
             link,
-            link.is_plain
-            and (
-                not parent.is_value
-                or all(sketch.shape.tables[one.table].is_value for one in child.links)
-            ),
+            link.is_plain and not (parent.is_value and _has_owner(sketch, child)),
         )
         for parent in sketch.tables
         for child, link in sketch.shape.children(parent.name)
@@ -137,6 +133,11 @@ def families_of(sketch: Sketch) -> list[Children]:
     return sorted(
         found, key=lambda one: (not one.parent.by_name, one.is_sparse, not one.table.handle)
     )
+
+
+def _has_owner(sketch: Sketch, child: TableShape) -> bool:
+    """True for rows that refer to more than values."""
+    return not all(sketch.shape.tables[link.table].is_value for link in child.links)
 
 
 def list_children(sketch: Sketch) -> Iterator[Draft]:

@@ -60,13 +60,14 @@ class Sketch:
         )
 
     def first(self, count: int, drafts: Iterable[Draft | None]) -> list[Draft]:
-        """The first drafts of different names; those without rows only where others are few."""
+        """The first ``count`` drafts with rows, of different names; then those without rows."""
         full, bare = dict[str, Draft](), dict[str, Draft]()
         for draft in filter(None, drafts):
             (full if self.has_rows(draft) else bare).setdefault(draft.id, draft)
             if len(full) == count:
                 break
-        return [*{**full, **bare, **full}.values()][:count]
+        others = (draft for name, draft in bare.items() if name not in full)
+        return [*full.values(), *others][:count]
 
     def needs_consent(self, table: TableShape, column: str) -> bool:
         return column in self.consent.get(table.name, frozenset())
