@@ -395,7 +395,7 @@ class Composer:
 
 def _without_names(text: str) -> str:
     """JSON in which saved values have no names."""
-    return re.sub(r'\{"\$":"[^"]*"\}', "$", text)
+    return re.sub(r'"\$":"[^"]*"', '"$"', text)
 
 
 def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:

@@ -128,9 +128,13 @@ class Filters:
             return False
         asked = masked(words(self.shown(task).prompt), task.slots)
         if taken := self.wordings.take(opening_of(asked)):
-            self._ends |= last.ends
-            self._begun.update(last.beginnings)
+            self._ends_in(last)
         return taken
+
+    def _ends_in(self, last: LastWords) -> None:
+        """Close the last words of a task of the plan."""
+        self._ends |= last.ends
+        self._begun.update(last.beginnings)
 
     def begins(self, opening: Opening) -> bool:
         """Add the opening of a composed task if it is a near-duplicate of none. Its task may be out
@@ -150,8 +154,8 @@ class Filters:
         if self.openings is None:
             return True
         taken = self.openings.take(opening_of(words(self.shown(task).prompt)))
-        if taken:
-            self.closes(task)
+        if taken and not self.closes(task):
+            self._ends_in(LastWords.of(task))
         return self._counted(taken)
 
     def _counted(self, taken: bool) -> bool:

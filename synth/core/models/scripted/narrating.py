@@ -10,6 +10,7 @@ from envs.types import ToolCall
 from synth.core.foundation.json_leaves import named_values
 from synth.core.models.scripted.styles import Parallel
 from synth.core.tasks.shown_texts import named_in
+from synth.core.tasks.yaml.template import text_of
 from synth.model import Completion
 
 LOOKING: Final = (
@@ -36,15 +37,14 @@ CHANGING: Final = (
 claim and promise nothing: what is asked for may be refused.
 """
 LAYOUT: Final = (
-    "Let me look at the tables first.",
-    "I'll check the columns before I query.",
-    "Let me see how the data is laid out.",
-    "First I want to see the columns.",
-    "I need the columns for that, so let me look.",
-    "Let me check which columns hold that.",
-    "I'll look at the schema for this.",
+    "Let me look at {} first.",
+    "I'll look at {} before I query.",
+    "First I want to see {}.",
+    "For that I need to look at {}.",
+    "Let me check {} for that.",
+    "I'll start with a look at {}.",
 )
-"""Words beside calls that look at the schema of a database."""
+"""Words beside calls that look at the schema of a database, with the tables that they describe."""
 
 
 class Narrating(Parallel):
@@ -64,10 +64,10 @@ class Narrating(Parallel):
         if not (writes and self._about):
             self._about = [*self._about, *values]
         begins = bool(calls) and self._answered < len(asked)
-        about = self._subject(*asked[-1:])
-        lays_out = begins and calls[0].name in {"list_tables", "describe_table"}
-        words = LAYOUT if lays_out else CHANGING if writes else LOOKING
-        if begins and (about or lays_out):
+        tables = _tables(calls)
+        about = tables or self._subject(*asked[-1:])
+        words = LAYOUT if tables else CHANGING if writes else LOOKING
+        if begins and about:
             self._spoken = f"{self._spoken}\n\n{self._unused(words).format(about)}".strip()
         self._answered = len(asked) if calls else self._answered
         return super()._turn(*calls)
@@ -86,3 +86,11 @@ class Narrating(Parallel):
         kinds = dict.fromkeys(name for name, _ in about)
         found = (named_in((v for n, v in about if n == one), text) for one in kinds)
         return next(filter(None, found), "")
+
+
+def _tables(calls: Sequence[ToolCall]) -> str:
+    """The tables whose layout calls look at, in words; empty if they do not."""
+    if not calls or calls[0].name not in {"list_tables", "describe_table"}:
+        return ""
+    tables = [str(json.loads(call.arguments).get("table", "")) for call in calls]
+    return f"the table{'s' * (len(tables) > 1)} {text_of(tables)}" if all(tables) else "the tables"

@@ -11,6 +11,7 @@ from envs.world.loader import load_world
 from synth.core.dataset.variety import Variety
 from synth.core.tasks.families import FamilyTasks
 from synth.core.types.steps import BranchStep, ReplyStep
+from synth.ext.variety import distinct
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.distinct import MOST_REFUSED, Filters, Openings
 from synth.ext.variety.selection import SelectedBlock, TaskSelection
@@ -138,18 +139,22 @@ def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
     assert left_out(plan) <= MOST_REFUSED + 2
 
 
-def test_few_tasks_end_in_replies_that_begin_alike_whatever_branch_is_taken():
-    filters = Filters(Openings(1.0), Openings(1.0), {})
+def ending(name: Any, *replies: Any, says: str = "Please see to it.") -> Task:
+    """A task whose gold ends in one of these replies."""
+    steps = [ReplyStep(reply) for reply in replies]
+    gold = [BranchStep([], steps[:1], steps[1:])] if steps[1:] else steps
+    return Task(name, "f", "e", says, gold, key=name)
 
-    def closes(name: str, *replies: object) -> bool:
-        says = [[ReplyStep(reply)] for reply in replies]
-        gold = [BranchStep([], says[0], says[1])] if len(says) > 1 else says[0]
-        return filters.closes(Task(name, "f", "e", f"Please see to {name}.", gold, key=name))
 
-    assert closes("a", {"$text": ["There are now ", {"$": "left"}, " in stock."]}, "All were sold.")
-    assert not closes("b", {"$text": ["There are now ", {"$": "many"}, " on their way."]})
-    assert not closes("c", "That was not asked.", "All were sold.")
-    assert closes("d", "That was not asked.")
+def test_few_tasks_end_alike_whatever_branch_is_taken(monkeypatch: pytest.MonkeyPatch):
+    filters, asked = Filters(Openings(1.0), Openings(0.0), {}), "What is left in there today?"
+    here, away = ({"$text": ["There are now ", {"$": "n"}, end]} for end in (" here.", " away."))
+    ends = ("a", here, "All gone."), ("b", away), ("c", "Not asked.", "All gone.")
+    assert [filters.closes(ending(*one)) for one in ends] == [True, False, False]
+    monkeypatch.setattr(distinct, "MOST_BEGUN", 9.0)
+    left = [{"$text": [{"$": f"left@{at}", "path": ["sum"]}, " are left."]} for at in range(2)]
+    assert filters.take(ending("b", left[0])), "alone, in the words of another request"
+    assert [filters.closes(ending(name, left[1], says=asked)) for name in "bc"] == [False, True]
 
 
 def test_wordings_are_alike_by_what_stands_between_their_values():
