@@ -64,13 +64,14 @@ Reading = tuple[str, Mapping[str, object], object]
 """A call that read: the tool, its arguments, and the value of its result."""
 
 
-def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> list[Step]:
-    """Steps without the reads whose result is known: the later of two alike, and the search for the
-    id of a thing that an earlier result shows. ``reads`` holds what each step read, by its ``id``.
+def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> dict[int, Step]:
+    """Steps by their places, without the reads whose result is known: the later of two alike, and
+    the search for the id of a thing that an earlier result shows. ``reads`` holds what each step
+    read, by its ``id``.
     """
-    out: list[Step] = []
+    out: dict[int, Step] = {}
     known: dict[int, tuple[Reading, Sequence[_Found]]] = {}
-    for step in steps:
+    for number, step in enumerate(steps):
         read = reads.get(id(step)) if isinstance(step, CallStep) else None
         found = next(_taken(cast("CallStep", step), read, known), None) if read else None
         if found is not None:
@@ -78,8 +79,8 @@ def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> list
             out[found[0]] = replace(earlier, save={**earlier.save, **found[1]})
             continue
         if read is not None:
-            known[len(out)] = read, [*_objects(read[2])] if isinstance(read[2], dict) else ()
-        out.append(step)
+            known[number] = read, [*_objects(read[2])] if isinstance(read[2], dict) else ()
+        out[number] = step
     return out
 
 

@@ -14,7 +14,7 @@ from synth.core.foundation.json_leaves import parsed
 from synth.core.tasks.yaml.template import written
 from synth.core.tasks.yaml.words import SUBMIT
 from synth.core.types.events import ToolResultEvent, UserTurnEvent
-from synth.core.validation.prove import GoldRun
+from synth.core.validation.gold_run import GoldRun
 from synth.task import Task
 from synth.user import Topic
 

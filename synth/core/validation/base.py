@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from envs.sandboxes.base import Template
     from envs.types import Limits
     from synth.core.validation.attacks.steps import Attack, Move
-    from synth.core.validation.prove import GoldRun
+    from synth.core.validation.gold_run import GoldRun
 
 
 class GateValidation(ABC):

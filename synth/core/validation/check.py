@@ -38,8 +38,9 @@ from synth.core.validation.cases import check_cases
 from synth.core.validation.dead_parts import Finding, findings, parts_of, writes_nothing
 from synth.core.validation.equivalence import end_of
 from synth.core.validation.family_guess import PER_FAMILY, FamilyGuess, guess_families
+from synth.core.validation.gold_run import GoldRun
 from synth.core.validation.honest.runner import HonestRunner
-from synth.core.validation.prove import GoldRun, playing, prove_and_keep, shortfall
+from synth.core.validation.prove import playing, prove_and_keep, shortfall
 from synth.core.validation.report import FamilyReport
 from synth.core.validation.show import ShownAttacks, ShownHonest, ShownRollout
 from synth.core.validation.suspects import SampleEnd, SuspectReport, find_suspects

@@ -14,7 +14,7 @@ from envs.types import ToolOutcome
 from synth.core.foundation.json_leaves import parsed
 from synth.core.tasks.yaml.template import names_in
 from synth.core.types.steps import BranchStep, CallStep, LoopStep, Step, SubmitStep, every_step
-from synth.core.validation.prove import GoldRun
+from synth.core.validation.gold_run import GoldRun
 
 EMPTY: tuple[object, ...] = (None, "", [], {})
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envs.errors import ExecutorError
 from envs.plugins import resolve
@@ -24,10 +24,9 @@ from synth.core.models.scripted.expert import ExpertConversation, GoldStuckError
 from synth.core.rewards.answer import same_answer
 from synth.core.rewards.requests import evidence_of_requests
 from synth.core.rewards.state.alternatives import try_end
-from synth.core.types.difficulty import work_of
 from synth.core.types.events import UserTurnEvent
 from synth.core.types.renaming import renaming_of, with_renaming
-from synth.core.types.reply import Act, GoldReply
+from synth.core.types.reply import Act
 from synth.core.types.steps import (
     Action,
     AskStep,
@@ -41,11 +40,12 @@ from synth.core.types.steps import (
 )
 from synth.core.users.scripted.proposal import Turn
 from synth.core.validation.base import GateValidation, branches_taken, fault, validations_of
-from synth.core.validation.gold_reply import Stated, gold_reply
+from synth.core.validation.gold_reply import gold_reply
+from synth.core.validation.gold_run import GoldRun
 from synth.episode import Episode
 from synth.errors import SynthError, TaskError
 from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
-from synth.task import GoldEnd, Task
+from synth.task import Task
 from synth.user import Consent, UserTurn
 from synth.verdict import StopReason
 
@@ -56,21 +56,6 @@ GOLD_LIMITS = AgentLimits(max_turns=500, max_tool_calls=1000)
 FINISHED = frozenset({StopReason.FINISHED, StopReason.USER_ENDED})
 
 
-@dataclass(frozen=True)
-class GoldRun:
-    """One playing of gold: the run, the tools, the step behind each call, the evidence, what was
-    said and saved, and the branches that were taken.
-    """
-
-    run: AgentRun
-    tools: Sequence[Mapping[str, Any]]
-    steps: Sequence[Action]
-    evidence: Evidence
-    stated: Stated = ()
-    saved: Sequence[tuple[Action, Mapping[str, object]]] = ()
-    taken: Sequence[tuple[BranchStep, bool]] = ()
-
-
 async def prove(task: Task, world: World, template: Template, limits: Limits | None = None) -> Task:
     """Return the task with its gold end and its oracle's values.
 
@@ -78,6 +63,8 @@ async def prove(task: Task, world: World, template: Template, limits: Limits | N
     says, the oracle disagrees, gold does not pass every gate, or ``alternatives`` accepts a wrong
     end.
     """
+    if renaming_of(task) is None:
+        return (await _prove_own(task, world, template, limits))[0]
     return (await prove_and_keep(task, world, template, limits))[0]
 
 
@@ -87,18 +74,20 @@ async def prove_and_keep(
     """As :func:`prove`; returns the playing of gold beside the task.
 
     A task in a renaming is proved by the world's own names, and then played once more as the agent
-    is shown it.
+    is shown it; a composed one is played once more, too, without the reads that told nothing new.
     """
     renaming = renaming_of(task)
-    if renaming is None:
-        return await _prove_own(task, world, template, limits)
-    own, _ = await _prove_own(with_renaming(task, None), world, template, limits)
+    own, gold = await _prove_own(with_renaming(task, None), world, template, limits)
+    if renaming is None and not task.parts:
+        return own, gold
     shown = with_renaming(own, renaming)
     try:
         async with playing(shown, world, template, limits) as gold:
             if message := shortfall(shown, gold, world):
                 raise TaskError(f"gold does not earn the full reward: {message} (task {task.id})")
     except TaskError as error:
+        if renaming is None:
+            raise
         advice = "name variants without this one in tasks.renamings=[...]"
         message = f"under renaming {renaming.number}: {error.message}; {advice}"
         raise TaskError(message, error.file, error.line, task.family) from None
@@ -142,7 +131,7 @@ def _with_end(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Task:
     task = replace(task, gold=branches_taken(task.gold, gold.taken))
     _check_calls(task, gold, oracle)
     reply = gold_reply(gold.evidence, oracle, gold.stated, gold.steps)
-    return replace(task, oracle=oracle, end=_end_of(gold, reply))
+    return replace(task, oracle=oracle, end=gold.end(reply))
 
 
 def _check_alternatives(
@@ -206,9 +195,7 @@ async def _prove_parts(
 async def _play_parts(
     task: Task, world: World, template: Template, limits: Limits | None
 ) -> tuple[Task, GoldRun]:
-    """As :func:`_prove_parts`. The whole is played again without the reads that told nothing
-    new.
-    """
+    """As :func:`_prove_parts`, without the reads of the whole that told nothing new."""
     readers = {tool.name for tool in world.tools if tool.read_only}
     parts, changed = list[Task](), False
     for part in task.parts:
@@ -229,12 +216,12 @@ async def _play_parts(
         whole = replace(_followed(task, gold), parts=_proved_by(gold, parts))
         if whole.gold != joined_gold(whole.parts):
             raise _conflict(task, "one request changes what another one comes to")
-        reads = _reads(gold, readers)
-        shorter = resolve("synth.core.tasks.parts:without_repeats")(whole.gold, reads)
-        if len(shorter) == len(whole.gold):
-            return _earned(whole, gold, world), gold
-    async with playing(replace(whole, gold=shorter), world, template, limits) as gold:
-        return _earned(_followed(replace(whole, gold=shorter), gold), gold, world), gold
+        without_repeats = resolve("synth.core.tasks.parts:without_repeats")
+        left = without_repeats(whole.gold, _reads(gold, readers))
+        repeats = {id(step) for place, step in enumerate(whole.gold) if place not in left}
+        whole = replace(whole, gold=[*left.values()])
+        gold = gold.without(repeats, whole)
+        return _earned(whole, gold, world), gold
 
 
 def _is_proved_alone(part: Task, *, writes_later: bool) -> bool:
@@ -287,7 +274,7 @@ def _followed(task: Task, gold: GoldRun) -> Task:
 def _earned(task: Task, gold: GoldRun, world: World) -> Task:
     """A composed task with the end of its gold, which passes all gates."""
     reply = resolve("synth.core.tasks.parts:joined_reply")(task.parts)
-    whole = replace(task, end=_end_of(gold, reply))
+    whole = replace(task, end=gold.end(reply))
     if row := shared_row(replace(gold.evidence, task=whole)):
         raise _conflict(task, f"two requests change {row}")
     if message := shortfall(whole, gold, world):
@@ -333,7 +320,7 @@ def _check_calls(task: Task, gold: GoldRun, oracle: Mapping[str, object]) -> Non
     for validation, options in validations_of(task):
         if message := validation.open_question(options, gold.evidence):
             raise _Refuted(message, validation.key)
-    if not task.role.then and (late := _after_no(gold, _writes(gold))):
+    if not task.role.then and (late := _after_no(gold, gold.writes)):
         message = f"gold calls {late} after the user said no: a case that declines ends"
         raise _Refuted(f"{message} without a write", "gold", late)
 
@@ -359,44 +346,6 @@ def _other_wishes(task: Task, gold: GoldRun) -> str | None:
         f"gold has the follow-ups {due or 'none'} (`then: N`), and the user brought"
         f" {brought or 'none'}"
     )
-
-
-def _end_of(gold: GoldRun, reply: GoldReply) -> GoldEnd:
-    submitted = gold.evidence.submitted
-    played = [
-        {"tool": outcome.call.name, "arguments": dict(outcome.arguments or {})}
-        for outcome in gold.run.outcomes
-    ]
-    return GoldEnd(
-        changes=[change.to_json() for change in gold.evidence.changes],
-        answer=None if submitted is None else dict(submitted),
-        calls=len(played),
-        writes=_writes(gold),
-        played=played,
-        reply=reply.to_json(),
-        asked=_asked(gold),
-        work=dict(work_of(gold.evidence.task)),
-    )
-
-
-def _asked(gold: GoldRun) -> dict[str, dict[str, int]]:
-    """The topics that gold asked for before a write, as :class:`~synth.task.GoldEnd` has them."""
-    tools = [gold.run.outcomes[index].call.name for index in _writes(gold)]
-    steps = [step for step in every_step(gold.evidence.task.gold) if isinstance(step, AskStep)]
-    topics = {topic for step in steps for topic in step.topics}
-    made: dict[str, dict[str, int]] = {}
-    for turn in gold.evidence.turns:
-        done = sum(index < turn.after for index in _writes(gold))
-        if done and done == len(tools):
-            break
-        for topic in sorted(topics.intersection(turn.told).difference(made)):
-            made[topic] = {tool: tools[:done].count(tool) for tool in tools[done:] if done}
-    return made
-
-
-def _writes(gold: GoldRun) -> tuple[int, ...]:
-    """The positions of the calls that changed rows."""
-    return tuple(index for index, outcome in enumerate(gold.run.outcomes) if outcome.changes)
 
 
 def _check_idle(task: Task, world: World, template: Template, limits: Limits | None) -> None:

@@ -24,7 +24,8 @@ from synth.core.tasks.shown_texts import ShownTexts
 from synth.core.types.checks import Gate
 from synth.core.validation.attacks.steps import Attack, Move, SayStep, ToolStep, moves_of, play
 from synth.core.validation.base import GateValidation
-from synth.core.validation.prove import GoldRun, playing, prove_and_keep
+from synth.core.validation.gold_run import GoldRun
+from synth.core.validation.prove import playing, prove_and_keep
 from synth.errors import TaskError
 from synth.evidence import Evidence
 from synth.ext.injection import STYLES

@@ -178,7 +178,7 @@ def test_the_id_of_what_was_shown_is_searched_by_a_shared_name_only(query: str, 
     reads[id(search)] = ("find", {"query": query}, {"found": [ada]})
     taken = CallStep("order", save={"cid": "$['owner']['customer_id']"})
     steps = [taken] if left == 1 else [order, search]
-    assert without_repeats([order, search], reads) == steps
+    assert [*without_repeats([order, search], reads).values()] == steps
 
 
 def test_requests_that_change_the_same_row_are_refused(
