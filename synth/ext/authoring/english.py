@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from bisect import bisect
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, cast, no_type_check
@@ -72,7 +73,7 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     a noun, also in the plural or of another language, a state, or another word; empty for none,
     such as an abbreviation or pieces that are glued.
 
-    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "commented", "src")]
+    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "histo", "src")]
     ['noun', 'noun', 'noun', 'state', '', '']
     """
     one = FORMS.singular_noun(word) if word.isalpha() else False
@@ -118,7 +119,7 @@ def _is_pronounced(word: str) -> bool:
     """
     short = len(word) < 5 and (is_rare(word) or not _SYLLABLE.search(word))
     frequent = _WORDS.UNIGRAMS.get(word, 0) > 3 * _COMMON  # it has pairs if it is said
-    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word):
+    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word) or _is_cut(word):
         return False
     word = _PREFIX.sub("", word)
     halves = {word[:cut] for cut in range(4, len(word))}
@@ -126,6 +127,17 @@ def _is_pronounced(word: str) -> bool:
     return not (
         is_rare(word) and any(_shares(one)[0] and not is_rare(one) for one in halves - {word})
     )
+
+
+@cache
+def _frequent() -> Sequence[str]:
+    return sorted(word for word, count in _WORDS.UNIGRAMS.items() if count > _PAIRS_SHOW)
+
+
+def _is_cut(word: str) -> bool:
+    """True for the beginning of a frequent word, without its ending: ``histo`` for the history."""
+    whole = next(iter(_frequent()[bisect(_frequent(), word) :]), "")
+    return is_rare(word) and whole.startswith(word) and len(whole) > len(word) + 1
 
 
 def is_rare(word: str, beside: str = "") -> bool:

@@ -70,8 +70,8 @@ _NOTES = [
     for one in ("Agreed by phone", "Checked", "Moved here from the old list", "Seen by the team")
     for two in ("on Monday", "in spring", "before the holidays", "last week", "after the audit")
 ]
-_PLAIN = """basic regular custom extended reduced internal external shared north south east west
-    central early late primary secondary spare mixed open""".split()  # noqa: SIM905
+_PLAIN = """basic regular custom extended reduced internal external shared primary secondary
+    mixed""".split()  # noqa: SIM905
 """Values for columns where Faker's are none or odd; remarks and words that fit any table."""
 
 NAMES = [
@@ -206,7 +206,7 @@ class _Inventor:
         shape = self.shape.tables[table.name]
         texts = [column for column in shape.columns if column.kind == "text"]
         names = [column for column in texts if column.is_named] or texts
-        found = _chosen(shape.noun.one) if names and not table.links else None
+        found = chosen(shape.noun.one) if names and not table.links else None
         return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
 
     def _table(self, table: LiveTable) -> MadeTable:
@@ -406,7 +406,8 @@ def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:
     return fitting if len(fitting) > wanted else []
 
 
-def _chosen(label: str) -> Mapping[str, int] | None:
+def chosen(label: str) -> Mapping[str, int] | None:
+    """The values of a column of few, or of a table that lists them, by its name."""
     return next((values for name, values in _CHOSEN if re.search(name, label)), None)
 
 
@@ -440,7 +441,7 @@ def _few(column: ColumnShape, most: int) -> Choice | When | None:
         return When(
             ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
         )
-    found = _chosen(column.label)
+    found = chosen(column.label)
     if found is None or (column.label.endswith("state") and column.role == "text"):
         return None
     short = dict(zip("BCDE", found.values(), strict=False))  # "A" is a word that any reply says

@@ -120,6 +120,7 @@ _DATES = {
     "end": "ends ended end finishes finished finish ending",
     "expiry": "expires expired expire expiry",
     "due": "due",
+    "creation": "create",
 }
 _DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.split()}
 
@@ -449,9 +450,10 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     nouns = {noun_of(name).one for name in names}
     kind_of = resolve("synth.ext.authoring.english:kind_of")
     kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
-    least = 2 if modules else 3
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
-    return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
+    is_rare = resolve("synth.ext.authoring.english:is_rare")
+    least = {one: 2 if modules or is_rare(one) else 3 for one in times.keys() - kept}
+    return modules | of_all | {one for one, count in least.items() if times[one] >= count}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:

@@ -55,7 +55,7 @@ _PROVIDERS = (
     *_STANDARDS,
     (r"street|address", "street_address"),
     (r"(?:^|_)symbol$", "symbol"),
-    (r"job|profession|occupation|^position", "job"),
+    (r"job_?title|profession|occupation|^position", "job"),
     (r"colou?r", "color_name"),
 )
 """Names of columns of texts, with the provider of their values."""

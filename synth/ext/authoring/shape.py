@@ -78,7 +78,7 @@ _AMOUNT = re.compile(
 )
 """Words for an amount of money."""
 
-NAMED = re.compile(r"name|title|label|subject")
+NAMED = re.compile(r"(?:name|title|label|subject)(?:_?(?:[a-z]{2}|\d+))?$")
 """Names of columns with the name of what a row is."""
 
 NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
@@ -253,7 +253,7 @@ class ColumnShape:
         if self._degrees:
             return f"{self._degrees[1]} {rows}"
         counted = f"the most {words.removeprefix('number of ')}"
-        return f"{rows} with {counted if self.is_counted else f'the highest {words}'}"
+        return f"{rows} with {counted if self.is_counted else f'the {self._more}est {words}'}"
 
     @property
     def more(self) -> str:
@@ -261,7 +261,13 @@ class ColumnShape:
         if self._degrees:
             return f"is {self._degrees[0]}"
         counted = f"more {self.words.removeprefix('number of ')}"
-        return f"has {counted if self.is_counted else f'the higher {self.words}'}"
+        return f"has {counted if self.is_counted else f'the {self._more}er {self.words}'}"
+
+    @property
+    def _more(self) -> str:
+        """The stem of the word for more of it: a file size is greater, a price higher."""
+        extent, _ = _DEGREES.get(self.words.rpartition(" ")[2], ("more", ""))
+        return "high" if extent.startswith("more") else "great"
 
     @property
     def _degrees(self) -> tuple[str, str] | None:
@@ -312,6 +318,8 @@ class Link:
         'account'
         >>> Link(("owner_uid",), "users", ("id",), "user").role
         'owner'
+        >>> Link(("scratch_pool_id",), "pools", ("pool_id",), "pool").role
+        'scratch_pool'
         """
         name, key = self.label or snake(self.column), snake(self._naming[1])
         if name == key and self.noun:
@@ -325,7 +333,8 @@ class Link:
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
         is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
-        alone = "_" in role or (is_noun and role not in {"default", "first"})
+        whole = key.startswith(f"{self.noun}_") and not is_of_people(self.table)
+        alone = "_" in role or (is_noun and not whole and role not in {"default", "first"})
         return role if alone or not self.noun else f"{role}_{self.noun}"
 
     def _is_noun(self, names: Sequence[str]) -> bool:
