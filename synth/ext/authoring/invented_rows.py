@@ -437,7 +437,7 @@ def _few(column: ColumnShape, most: int) -> Choice | When | None:
     """One of the few states, kinds or times of a column; None for a column of many values."""
     if column.kind == "other":
         return Choice({"[]": 1})
-    if column.label.endswith("time") or column.declared == "moment":
+    if re.search(r"(?:^|_)time$", column.label) or column.declared == "moment":
         return When(
             ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
         )

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from anyascii import anyascii
@@ -295,9 +296,9 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
-    and the one before `of` are nouns, and none says who or how.
+    and the one before `of` are nouns, none says who or how, nor stands there twice.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "name locale")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "set of set size")]
     [True, False, False, False, False]
     """
     if not words.isascii():
@@ -311,7 +312,8 @@ def is_sayable(words: str) -> bool:
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    return all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
+    once = len({*plain, last}) > len(plain)
+    return once and all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
 
 
 def be(words: str) -> str:
@@ -369,7 +371,7 @@ def _said(words: Sequence[str]) -> str:
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
-    if last == "count" and first:
+    if last == "count" and first and first != ["total"]:
         bounds_first = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
         first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
@@ -385,12 +387,19 @@ def _said(words: Sequence[str]) -> str:
 
 def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """The spelled name of each column without the first word that all at least three columns share
-    which are no ``links`` to other tables; where there are fewer, that all columns share.
+    which are no ``links`` to other tables; where there are fewer, that all columns share. It is
+    without the last words that all columns share.
 
+    >>> [*bare_columns(["date_web_session", "robot_web_session", "id_web_session"]).values()]
+    ['date', 'robot', 'id']
     >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
-    names = {column: spelled(column) for column in columns}
+    parts = {column: spelled(column).split("_") for column in columns}
+    ends = zip(*map(reversed, parts.values()), strict=False)
+    shared = len([*takewhile(lambda words: len({*words}) == 1, ends)])
+    tail = shared if len(parts) > 2 and all(one[shared:] for one in parts.values()) else 0
+    names = {column: "_".join(one[: len(one) - tail]) for column, one in parts.items()}
     own = [name.partition("_") for column, name in names.items() if column not in links]
     own = own if len(own) > 2 else [name.partition("_") for name in names.values()]
     heads = {head for head, _, rest in own if rest}

@@ -466,11 +466,13 @@ class TableShape:
 
     @property
     def is_join(self) -> bool:
-        """True for a table that only ties rows of others together."""
+        """True for a table that only ties rows of others together, or is called after that."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
         stamps = [column for column in self.of_role("moment") if _STAMP.match(column.label)]
         told = {one.name for one in (*tied, *stamps)} | {*self.key}
-        return len(self.links) > 1 and not self.handle and len(self.columns) == len(told)
+        ties = self.noun.one.rpartition("_")[2] in {"association", "mapping", "relation", "xref"}
+        only = ties or len(self.columns) == len(told)
+        return len(self.links) > 1 and not self.handle and only
 
     @property
     def stamps(self) -> list[ColumnShape]:
