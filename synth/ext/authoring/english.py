@@ -158,8 +158,11 @@ def is_written(form: str, word: str, beside: str = "") -> bool:
 
 
 def is_verb(word: str) -> bool:
-    """True for a word that stands behind `to` as a verb does."""
-    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
+    """True for a word that stands behind `to` as a verb does, also with an s: ``includes``."""
+    return any(
+        _WORDS.BIGRAMS.get(f"to {one}", 0) > 0.07 * _WORDS.UNIGRAMS.get(one, _COMMON)
+        for one in {word, word.removesuffix("s")}
+    )
 
 
 def is_mass(word: str, many: str) -> bool:

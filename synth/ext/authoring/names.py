@@ -296,9 +296,9 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
-    and the one before `of` are nouns, none says who or how, nor stands there twice.
+    and the one before `of` are nouns, none is a verb, says who or how, or stands there twice.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "set of set size")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "send delay")]
     [True, False, False, False, False]
     """
     if not words.isascii():
@@ -312,8 +312,9 @@ def is_sayable(words: str) -> bool:
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    once = len({*plain, last}) > len(plain)
-    return once and all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
+    is_verb = resolve("synth.ext.authoring.english:is_verb")
+    said = all(kind_of(one) == "noun" or (kind_of(one) and not is_verb(one)) for one in plain)
+    return said and len({*plain, last}) > len(plain) and {*map(kind_of, heads)} == {"noun"}
 
 
 def be(words: str) -> str:
@@ -338,8 +339,8 @@ def said(
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        *words, last = bare[name].removeprefix("fk_").split("_")
-        out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
+        words = bare[name].removeprefix("fk_").split("_")
+        out[name] = _said(sorted(words, key=lambda one: one not in _BOUNDS))
     for shorter in (partial(_without, noun.split()), _without_initials):
         bare = {name: shorter(words) for name, words in out.items()}
         taken = [*out.values(), *bare.values()]

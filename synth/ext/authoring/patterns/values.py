@@ -94,7 +94,7 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
         return made
     if column.name in table.handle or column.unique or column.is_named:
         named = [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
-        return [*(chosen(table.noun.one) or named)]
+        return [*((not table.links and chosen(table.noun.one)) or named)]
     return NOTES if _NOTE.search(column.label) else ()
 
 
