@@ -55,7 +55,7 @@ def create(sketch: Sketch) -> Iterator[Draft]:
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
     """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
     plan = _Plan()
-    if not is_sayable(table.noun.words):
+    if not (_only_ties(table) or is_sayable(table.noun.words)):
         return None
     given = sketch.tools[table.name].given
     links = {one: link for link in table.links_in(given) for one in link.columns}
