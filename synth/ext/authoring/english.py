@@ -170,7 +170,7 @@ def is_mass(word: str, many: str) -> bool:
     total = _WORDS.UNIGRAMS.get(word, 0)
     with_article = sum(_WORDS.BIGRAMS.get(f"{one} {word}", 0) for one in ("a", "an"))
     rare = 0 < _WORDS.UNIGRAMS.get(many, 0) < 0.025 * total
-    common = total > _COMMON and not word.endswith("s")
+    common = total > _COMMON and not word.endswith(("s", "ity"))  # a severity
     return common and rare and with_article < 0.01 * total and kind_of(word) == "noun"
 
 

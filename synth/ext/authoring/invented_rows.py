@@ -206,7 +206,7 @@ class _Inventor:
         shape = self.shape.tables[table.name]
         texts = [column for column in shape.columns if column.kind == "text"]
         names = [column for column in texts if column.is_named] or texts
-        found = chosen(shape.noun.one) if names and not table.links else None
+        found = _chosen(shape.noun.one) if names and not table.links else None
         return (names[0].name, found) if found and not self.rows.by_table[table.name] else None
 
     def _table(self, table: LiveTable) -> MadeTable:
@@ -406,8 +406,7 @@ def _fitting(texts: Sequence[str], most: int, wanted: float) -> list[str]:
     return fitting if len(fitting) > wanted else []
 
 
-def chosen(label: str) -> Mapping[str, int] | None:
-    """The values of a column of few, or of a table that lists them, by its name."""
+def _chosen(label: str) -> Mapping[str, int] | None:
     return next((values for name, values in _CHOSEN if re.search(name, label)), None)
 
 
@@ -441,7 +440,7 @@ def _few(column: ColumnShape, most: int) -> Choice | When | None:
         return When(
             ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
         )
-    found = chosen(column.label)
+    found = _chosen(column.label)
     if found is None or (column.label.endswith("state") and column.role == "text"):
         return None
     short = dict(zip("BCDE", found.values(), strict=False))  # "A" is a word that any reply says
@@ -458,10 +457,11 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
-    """Texts for a column of this name; none for others."""
+    """Texts for a column of this name, or of one that names states or kinds; none for others."""
     provider = provider_of(shape, column)
     if provider is None:
-        return ()
+        lists = column.name in shape.handle and not shape.links
+        return [*((lists and _chosen(shape.noun.one)) or ())]
     return _LISTS.get(provider) or standard_values(provider) or made_texts(provider)
 
 

@@ -312,9 +312,15 @@ def is_sayable(words: str) -> bool:
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
     kind_of = resolve("synth.ext.authoring.english:kind_of")
+    nouns = {*map(kind_of, heads)} == {"noun"} and len({*plain, last}) > len(plain)
+    return nouns and all(map(_is_attribute, plain))
+
+
+def _is_attribute(word: str) -> bool:
+    """True for a word that may stand before a noun: no verb, as in a "send offset"."""
+    kind = resolve("synth.ext.authoring.english:kind_of")(word)
     is_verb = resolve("synth.ext.authoring.english:is_verb")
-    said = all(kind_of(one) == "noun" or (kind_of(one) and not is_verb(one)) for one in plain)
-    return said and len({*plain, last}) > len(plain) and {*map(kind_of, heads)} == {"noun"}
+    return kind == "noun" or (kind != "" and not is_verb(word))
 
 
 def be(words: str) -> str:
@@ -372,7 +378,7 @@ def _said(words: Sequence[str]) -> str:
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
-    if last == "count" and first and first != ["total"]:
+    if last == "count" and first not in ([], ["total"]):
         bounds_first = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
         first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
@@ -396,17 +402,22 @@ def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[st
     >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
-    parts = {column: spelled(column).split("_") for column in columns}
-    ends = zip(*map(reversed, parts.values()), strict=False)
-    shared = len([*takewhile(lambda words: len({*words}) == 1, ends)])
-    tail = shared if len(parts) > 2 and all(one[shared:] for one in parts.values()) else 0
-    names = {column: "_".join(one[: len(one) - tail]) for column, one in parts.items()}
+    names = _without_end({column: spelled(column) for column in columns})
     own = [name.partition("_") for column, name in names.items() if column not in links]
     own = own if len(own) > 2 else [name.partition("_") for name in names.values()]
     heads = {head for head, _, rest in own if rest}
     shared = len(own) > 2 and len(heads) == 1 and all(rest for _, _, rest in own)
     prefix = f"{heads.pop()}_" if shared else ""
     return {column: name.removeprefix(prefix) for column, name in names.items()}
+
+
+def _without_end(names: Mapping[str, str]) -> dict[str, str]:
+    """The names without the last words that all of at least three share."""
+    parts = {column: name.split("_") for column, name in names.items()}
+    ends = zip(*map(reversed, parts.values()), strict=False)
+    shared = len([*takewhile(lambda words: len({*words}) == 1, ends)])
+    tail = shared if len(parts) > 2 and all(one[shared:] for one in parts.values()) else 0
+    return {column: "_".join(words[: len(words) - tail]) for column, words in parts.items()}
 
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:

@@ -68,7 +68,6 @@ _DEGREES = {
     "size": ("larger", "largest"),
     "width": ("wider", "widest"),
     "height": ("taller", "tallest"),
-    "weight": ("heavier", "heaviest"),
 }
 """Words for more and most of what a column holds."""
 
@@ -265,9 +264,7 @@ class ColumnShape:
 
     @property
     def _more(self) -> str:
-        """The stem of the word for more of it: a file size is greater, a price higher."""
-        extent, _ = _DEGREES.get(self.words.rpartition(" ")[2], ("more", ""))
-        return "high" if extent.startswith("more") else "great"
+        return "great" if self.role == "measure" else "high"  # a size, a price
 
     @property
     def _degrees(self) -> tuple[str, str] | None:
@@ -332,10 +329,14 @@ class Link:
         role = named[0]
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
-        is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
+        return role if self._is_alone(role, key) or not self.noun else f"{role}_{self.noun}"
+
+    def _is_alone(self, role: str, key: str) -> bool:
+        """True for a role that says what it refers to: an owner or assignee, not a scratch pool."""
+        kind_of = resolve("synth.ext.authoring.english:kind_of")
+        is_noun = role.endswith("ee") or kind_of(role) == "noun"
         whole = key.startswith(f"{self.noun}_") and not is_of_people(self.table)
-        alone = "_" in role or (is_noun and not whole and role not in {"default", "first"})
-        return role if alone or not self.noun else f"{role}_{self.noun}"
+        return "_" in role or (is_noun and not whole and role not in {"default", "first"})
 
     def _is_noun(self, names: Sequence[str]) -> bool:
         """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""

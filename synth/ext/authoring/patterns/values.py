@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from envs.world.row_generator import Draw, Form
-from synth.ext.authoring.invented_rows import FUTURE, chosen, provided
+from synth.ext.authoring.invented_rows import FUTURE, provided
 from synth.ext.authoring.learn_texts import clock, forms
 from synth.ext.authoring.roles import COMPARED, LONGEST, closed_states
 from synth.ext.authoring.shape import ColumnShape, TableShape
@@ -93,8 +93,7 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     if made := provided(table, column):
         return made
     if column.name in table.handle or column.unique or column.is_named:
-        named = [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
-        return [*((not table.links and chosen(table.noun.one)) or named)]
+        return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]
     return NOTES if _NOTE.search(column.label) else ()
 
 
