@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Literal, cast, no_type_check
@@ -129,14 +129,12 @@ def _is_pronounced(word: str) -> bool:
     )
 
 
-@cache
-def _frequent() -> Sequence[str]:
-    return sorted(word for word, count in _WORDS.UNIGRAMS.items() if count > _PAIRS_SHOW)
+_FREQUENT = sorted(word for word, count in _WORDS.UNIGRAMS.items() if count > _PAIRS_SHOW)
 
 
 def _is_cut(word: str) -> bool:
     """True for the beginning of a frequent word, without its ending: ``histo`` for the history."""
-    whole = next(iter(_frequent()[bisect(_frequent(), word) :]), "")
+    whole = next(iter(_FREQUENT[bisect(_FREQUENT, word) :]), "")
     return is_rare(word) and whole.startswith(word) and len(whole) > len(word) + 1
 
 

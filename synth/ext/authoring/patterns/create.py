@@ -24,9 +24,6 @@ from synth.ext.authoring.patterns.values import NOTES, domain_of, is_kind, new_t
 from synth.ext.authoring.shape import ColumnShape, Link, TableShape
 from synth.ext.authoring.toolset import closed
 
-_PARENTS = 3
-"""The most parents of a new row that a person says in one sentence."""
-
 
 @dataclass
 class _Plan:
@@ -125,9 +122,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     plan = _plan_of(sketch, table)
     if tools.create is None or plan is None or len(plan.parents) + bool(plan.words) < 2:
         return None  # somebody wants a row of several parents, or of one with values
-    if len(plan.parents) > _PARENTS:
-        return None
-    free = _free(table, plan, tools.given)
+    free = _free(table, plan, tools.given) if len(plan.parents) < 4 else None  # too many to say
     if free is None:
         return None
     made = {
