@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from bisect import bisect
 from collections.abc import Iterable, Mapping
 from functools import cache
 from types import SimpleNamespace
@@ -72,7 +73,7 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     a noun, also in the plural or of another language, a state, or another word; empty for none,
     such as an abbreviation or pieces that are glued.
 
-    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "commented", "src")]
+    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "histo", "src")]
     ['noun', 'noun', 'noun', 'state', '', '']
     """
     one = FORMS.singular_noun(word) if word.isalpha() else False
@@ -118,7 +119,7 @@ def _is_pronounced(word: str) -> bool:
     """
     short = len(word) < 5 and (is_rare(word) or not _SYLLABLE.search(word))
     frequent = _WORDS.UNIGRAMS.get(word, 0) > 3 * _COMMON  # it has pairs if it is said
-    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word):
+    if len(word) < 3 or short or frequent or _UNPRONOUNCED.search(word) or _is_cut(word):
         return False
     word = _PREFIX.sub("", word)
     halves = {word[:cut] for cut in range(4, len(word))}
@@ -126,6 +127,15 @@ def _is_pronounced(word: str) -> bool:
     return not (
         is_rare(word) and any(_shares(one)[0] and not is_rare(one) for one in halves - {word})
     )
+
+
+_FREQUENT = sorted(word for word, count in _WORDS.UNIGRAMS.items() if count > _PAIRS_SHOW)
+
+
+def _is_cut(word: str) -> bool:
+    """True for the beginning of a frequent word, without its ending: ``histo`` for the history."""
+    whole = next(iter(_FREQUENT[bisect(_FREQUENT, word) :]), "")
+    return is_rare(word) and whole.startswith(word) and len(whole) > len(word) + 1
 
 
 def is_rare(word: str, beside: str = "") -> bool:
@@ -146,8 +156,11 @@ def is_written(form: str, word: str, beside: str = "") -> bool:
 
 
 def is_verb(word: str) -> bool:
-    """True for a word that stands behind `to` as a verb does."""
-    return _WORDS.BIGRAMS.get(f"to {word}", 0) > 0.07 * _WORDS.UNIGRAMS.get(word, _COMMON)
+    """True for a word that stands behind `to` as a verb does, also with an s: ``includes``."""
+    return any(
+        _WORDS.BIGRAMS.get(f"to {one}", 0) > 0.07 * _WORDS.UNIGRAMS.get(one, _COMMON)
+        for one in {word, word.removesuffix("s")}
+    )
 
 
 def is_mass(word: str, many: str) -> bool:
@@ -155,7 +168,7 @@ def is_mass(word: str, many: str) -> bool:
     total = _WORDS.UNIGRAMS.get(word, 0)
     with_article = sum(_WORDS.BIGRAMS.get(f"{one} {word}", 0) for one in ("a", "an"))
     rare = 0 < _WORDS.UNIGRAMS.get(many, 0) < 0.025 * total
-    common = total > _COMMON and not word.endswith("s")
+    common = total > _COMMON and not word.endswith(("s", "ity"))  # a severity
     return common and rare and with_article < 0.01 * total and kind_of(word) == "noun"
 
 

@@ -70,8 +70,8 @@ _NOTES = [
     for one in ("Agreed by phone", "Checked", "Moved here from the old list", "Seen by the team")
     for two in ("on Monday", "in spring", "before the holidays", "last week", "after the audit")
 ]
-_PLAIN = """basic regular custom extended reduced internal external shared north south east west
-    central early late primary secondary spare mixed open""".split()  # noqa: SIM905
+_PLAIN = """basic regular custom extended reduced internal external shared primary secondary
+    mixed""".split()  # noqa: SIM905
 """Values for columns where Faker's are none or odd; remarks and words that fit any table."""
 
 NAMES = [
@@ -436,7 +436,7 @@ def _few(column: ColumnShape, most: int) -> Choice | When | None:
     """One of the few states, kinds or times of a column; None for a column of many values."""
     if column.kind == "other":
         return Choice({"[]": 1})
-    if column.label.endswith("time") or column.declared == "moment":
+    if re.search(r"(?:^|_)time$", column.label) or column.declared == "moment":
         return When(
             ["1970-01-01T08:00", "1970-01-01T18:00"], "%H:%M:%S" if most > 7 else "%H:%M", 1800
         )
@@ -457,10 +457,11 @@ def _marks(column: ColumnShape) -> Sequence[float]:
 
 
 def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
-    """Texts for a column of this name; none for others."""
+    """Texts for a column of this name, or of one that names states or kinds; none for others."""
     provider = provider_of(shape, column)
     if provider is None:
-        return ()
+        lists = column.name in shape.handle and not shape.links
+        return [*((lists and _chosen(shape.noun.one)) or ())]
     return _LISTS.get(provider) or standard_values(provider) or made_texts(provider)
 
 

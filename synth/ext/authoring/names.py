@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from anyascii import anyascii
@@ -120,6 +121,7 @@ _DATES = {
     "end": "ends ended end finishes finished finish ending",
     "expiry": "expires expired expire expiry",
     "due": "due",
+    "creation": "create",
 }
 _DATE_WORD = {word: noun for noun, words in _DATES.items() for word in words.split()}
 
@@ -294,9 +296,9 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
-    and the one before `of` are nouns, and none says who or how.
+    and the one before `of` are nouns, none is a verb, says who or how, or stands there twice.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "name locale")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "send delay")]
     [True, False, False, False, False]
     """
     if not words.isascii():
@@ -310,7 +312,15 @@ def is_sayable(words: str) -> bool:
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
     plain = [one for one in first if one.isalpha() and one not in PREPOSITIONS]
     kind_of = resolve("synth.ext.authoring.english:kind_of")
-    return all(map(kind_of, plain)) and {*map(kind_of, heads)} == {"noun"}
+    nouns = {*map(kind_of, heads)} == {"noun"} and len({*plain, last}) > len(plain)
+    return nouns and all(map(_is_attribute, plain))
+
+
+def _is_attribute(word: str) -> bool:
+    """True for a word that may stand before a noun: no verb, as in a "send offset"."""
+    kind = resolve("synth.ext.authoring.english:kind_of")(word)
+    is_verb = resolve("synth.ext.authoring.english:is_verb")
+    return kind == "noun" or (kind != "" and not is_verb(word))
 
 
 def be(words: str) -> str:
@@ -335,8 +345,8 @@ def said(
         if _PHRASE.fullmatch(comment) and comments.count(comment) == 1:
             out[name] = comment[:1].lower() + comment[1:]
             continue
-        *words, last = bare[name].removeprefix("fk_").split("_")
-        out[name] = _said([last, *words] if last in _BOUNDS else [*words, last])
+        words = bare[name].removeprefix("fk_").split("_")
+        out[name] = _said(sorted(words, key=lambda one: one not in _BOUNDS))
     for shorter in (partial(_without, noun.split()), _without_initials):
         bare = {name: shorter(words) for name, words in out.items()}
         taken = [*out.values(), *bare.values()]
@@ -368,7 +378,7 @@ def _said(words: Sequence[str]) -> str:
     ending = {"no": "number"} if len(words) > 1 else {}
     last = {**_SHORT, **ending}.get(words[-1], words[-1])
     first = [_SHORT.get(one, one) for one in words[:-1]]
-    if last == "count" and first:
+    if last == "count" and first not in ([], ["total"]):
         bounds_first = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
         first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
@@ -384,18 +394,30 @@ def _said(words: Sequence[str]) -> str:
 
 def bare_columns(columns: Iterable[str], links: Collection[str] = ()) -> dict[str, str]:
     """The spelled name of each column without the first word that all at least three columns share
-    which are no ``links`` to other tables; where there are fewer, that all columns share.
+    which are no ``links`` to other tables; where there are fewer, that all columns share. It is
+    without the last words that all columns share.
 
+    >>> [*bare_columns(["date_web_session", "robot_web_session", "id_web_session"]).values()]
+    ['date', 'robot', 'id']
     >>> bare_columns(["gup_id", "gu_id", "gup_name", "gup_value"], links=["gu_id"])
     {'gup_id': 'id', 'gu_id': 'gu_id', 'gup_name': 'name', 'gup_value': 'value'}
     """
-    names = {column: spelled(column) for column in columns}
+    names = _without_end({column: spelled(column) for column in columns})
     own = [name.partition("_") for column, name in names.items() if column not in links]
     own = own if len(own) > 2 else [name.partition("_") for name in names.values()]
     heads = {head for head, _, rest in own if rest}
     shared = len(own) > 2 and len(heads) == 1 and all(rest for _, _, rest in own)
     prefix = f"{heads.pop()}_" if shared else ""
     return {column: name.removeprefix(prefix) for column, name in names.items()}
+
+
+def _without_end(names: Mapping[str, str]) -> dict[str, str]:
+    """The names without the last words that all of at least three share."""
+    parts = {column: name.split("_") for column, name in names.items()}
+    ends = zip(*map(reversed, parts.values()), strict=False)
+    shared = len([*takewhile(lambda words: len({*words}) == 1, ends)])
+    tail = shared if len(parts) > 2 and all(one[shared:] for one in parts.values()) else 0
+    return {column: "_".join(words[: len(words) - tail]) for column, words in parts.items()}
 
 
 def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
@@ -449,9 +471,10 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     nouns = {noun_of(name).one for name in names}
     kind_of = resolve("synth.ext.authoring.english:kind_of")
     kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
-    least = 2 if modules else 3
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
-    return modules | of_all | {one for one, n in times.items() if n >= least and one not in kept}
+    is_rare = resolve("synth.ext.authoring.english:is_rare")
+    least = {one: 2 if modules or is_rare(one) else 3 for one in times.keys() - kept}
+    return modules | of_all | {one for one, count in least.items() if times[one] >= count}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:

@@ -10,7 +10,7 @@ from synth.ext.authoring.shape import NAMED, ColumnShape, TableShape
 
 _ADDRESSES = (
     (r"user_?name|login|(?:^|_)user", "user_name"),
-    (r"(?:^|_)ip(?:v[46])?(?:_|$)|remote_host|sock(?:et)?(?:_info)?$", "ipv4"),
+    (r"(?:^|_)ip(?:v[46])?(?:_|$)|remote_(?:host|addr)|sock(?:et)?(?:_info)?$", "ipv4"),
     (r"(?:^|_)mac(?:_|$)", "mac_address"),
     (r"user_?agent", "user_agent"),
     (r"host|domain", "hostname"),
@@ -55,7 +55,7 @@ _PROVIDERS = (
     *_STANDARDS,
     (r"street|address", "street_address"),
     (r"(?:^|_)symbol$", "symbol"),
-    (r"job|profession|occupation|^position", "job"),
+    (r"job_?title|profession|occupation|^position", "job"),
     (r"colou?r", "color_name"),
 )
 """Names of columns of texts, with the provider of their values."""

@@ -68,7 +68,6 @@ _DEGREES = {
     "size": ("larger", "largest"),
     "width": ("wider", "widest"),
     "height": ("taller", "tallest"),
-    "weight": ("heavier", "heaviest"),
 }
 """Words for more and most of what a column holds."""
 
@@ -78,7 +77,7 @@ _AMOUNT = re.compile(
 )
 """Words for an amount of money."""
 
-NAMED = re.compile(r"name|title|label|subject")
+NAMED = re.compile(r"(?:name|title|label|subject)(?:_?(?:[a-z]{2}|\d+))?$")
 """Names of columns with the name of what a row is."""
 
 NAMES = frozenset({"name", "username", "title", "label", "alias", "subject"})
@@ -253,7 +252,7 @@ class ColumnShape:
         if self._degrees:
             return f"{self._degrees[1]} {rows}"
         counted = f"the most {words.removeprefix('number of ')}"
-        return f"{rows} with {counted if self.is_counted else f'the highest {words}'}"
+        return f"{rows} with {counted if self.is_counted else f'the {self._more}est {words}'}"
 
     @property
     def more(self) -> str:
@@ -261,7 +260,11 @@ class ColumnShape:
         if self._degrees:
             return f"is {self._degrees[0]}"
         counted = f"more {self.words.removeprefix('number of ')}"
-        return f"has {counted if self.is_counted else f'the higher {self.words}'}"
+        return f"has {counted if self.is_counted else f'the {self._more}er {self.words}'}"
+
+    @property
+    def _more(self) -> str:
+        return "great" if self.role == "measure" else "high"  # a size, a price
 
     @property
     def _degrees(self) -> tuple[str, str] | None:
@@ -312,6 +315,8 @@ class Link:
         'account'
         >>> Link(("owner_uid",), "users", ("id",), "user").role
         'owner'
+        >>> Link(("scratch_pool_id",), "pools", ("pool_id",), "pool").role
+        'scratch_pool'
         """
         name, key = self.label or snake(self.column), snake(self._naming[1])
         if name == key and self.noun:
@@ -324,9 +329,14 @@ class Link:
         role = named[0]
         if role.startswith(f"{self.noun}_") and noun_of(self.table).one.endswith(f"_{role}"):
             return self.noun
-        is_noun = resolve("synth.ext.authoring.english:kind_of")(role) == "noun"
-        alone = "_" in role or (is_noun and role not in {"default", "first"})
-        return role if alone or not self.noun else f"{role}_{self.noun}"
+        return role if self._is_alone(role, key) or not self.noun else f"{role}_{self.noun}"
+
+    def _is_alone(self, role: str, key: str) -> bool:
+        """True for a role that says what it refers to: an owner or assignee, not a scratch pool."""
+        kind_of = resolve("synth.ext.authoring.english:kind_of")
+        is_noun = role.endswith("ee") or kind_of(role) == "noun"
+        whole = key.startswith(f"{self.noun}_") and not is_of_people(self.table)
+        return "_" in role or (is_noun and not whole and role not in {"default", "first"})
 
     def _is_noun(self, names: Sequence[str]) -> bool:
         """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
@@ -457,11 +467,13 @@ class TableShape:
 
     @property
     def is_join(self) -> bool:
-        """True for a table that only ties rows of others together."""
+        """True for a table that only ties rows of others together, or is called after that."""
         tied = self.of_role("key", "link", "audit", "position", "flag", "version", "identifier")
         stamps = [column for column in self.of_role("moment") if _STAMP.match(column.label)]
         told = {one.name for one in (*tied, *stamps)} | {*self.key}
-        return len(self.links) > 1 and not self.handle and len(self.columns) == len(told)
+        ties = self.noun.one.rpartition("_")[2] in {"association", "mapping", "relation", "xref"}
+        only = ties or len(self.columns) == len(told)
+        return len(self.links) > 1 and not self.handle and only
 
     @property
     def stamps(self) -> list[ColumnShape]:

@@ -208,7 +208,7 @@ def _replies(rows: Children, many: str) -> list[str]:
     holder = rows.parent.words
     own = f"{holder} has {{number}} {rows.noun.plural_words}: {{{many}}}."
     said = [
-        f"I find {{number}} {rows.words}: {{{many}}}.",
+        f"I found {{number}} {rows.words}: {{{many}}}.",
         f"These are the {rows.words}, {{number}} in all: {{{many}}}.",
     ]
     return [*said, own] if rows.is_owned else said
@@ -232,14 +232,14 @@ def _count(rows: Children) -> Draft | None:
         counted = f"{flag.mark} {counted}"
     words, holder = f"{counted} {rows.whose}", rows.parent.words
     asked = [f"How many {words} are there?", f"I need the number of {words}."]
-    said = [f"I count {{{many}}} {words}.", f"The number of {words} is {{{many}}}."]
+    said = [f"I found {{{many}}} {words}.", f"The number of {words} is {{{many}}}."]
     if rows.is_owned:
         counted += state_of
         has, asked = f"how many {counted} {holder} has", [f"How many {counted} does {holder} have?"]
         asked += [f"I need to know {has}.", f"Can you tell me {has}?"]
         said = [
             f"{holder} has {{{many}}} {counted}.",
-            f"I count {{{many}}} {counted} for {holder}.",
+            f"I found {{{many}}} {counted} for {holder}.",
         ]
     return family(
         "count_children",

@@ -69,7 +69,8 @@ def new_value(row: Named, column: ColumnShape) -> tuple[str, list[str], list[str
         expression = f"{old} + {f'100 * ({step})' if column.in_cents else step}"
     else:
         expression = f"ROUND(CAST({old} AS DECIMAL(16, 4)) + 1.25, 2)"
-    limits = [] if column.high is None else [f"{expression} <= {column.high:g}"]
+    top = 100 if column.high is None and column.role == "share" else column.high
+    limits = [] if top is None else [f"{expression} <= {top:g}"]
     return expression, [], [f"{old} IS NOT NULL", *limits]
 
 

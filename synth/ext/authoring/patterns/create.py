@@ -52,7 +52,7 @@ def create(sketch: Sketch) -> Iterator[Draft]:
 def _plan_of(sketch: Sketch, table: TableShape, without: str = "") -> _Plan | None:
     """The plan of a new row; None if a value of it cannot be made up or a parent not be named."""
     plan = _Plan()
-    if not is_sayable(table.noun.words):
+    if not (_only_ties(table) or is_sayable(table.noun.words)):
         return None
     given = sketch.tools[table.name].given
     links = {one: link for link in table.links_in(given) for one in link.columns}
@@ -122,7 +122,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     plan = _plan_of(sketch, table)
     if tools.create is None or plan is None or len(plan.parents) + bool(plan.words) < 2:
         return None  # somebody wants a row of several parents, or of one with values
-    free = _free(table, plan, tools.given)
+    free = _free(table, plan, tools.given) if len(plan.parents) < 4 else None  # too many to say
     if free is None:
         return None
     made = {

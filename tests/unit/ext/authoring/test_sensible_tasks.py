@@ -140,3 +140,12 @@ def test_a_row_is_read_by_its_get_before_it_is_changed(made: NewWorld):
     changes = [one for one in made.drafts if one.id.startswith(("change_", "consent_", "move_"))]
     assert len(changes) > 6
     assert all("'get_" in str([list(step) for step in one.body["gold"]]) for one in changes)  # pyright: ignore
+
+
+def test_nobody_names_four_owners_of_a_new_row(tmp_path: Path):
+    rows = "(id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO {0}s VALUES (1, '{0} 1')"
+    owners = "".join(f"CREATE TABLE {one}s {rows.format(one)};" for one in SIX[:4])
+    links = ", ".join(f"{one}_id INTEGER NOT NULL REFERENCES {one}s" for one in SIX[:4])
+    deals = f"CREATE TABLE deals (id INTEGER PRIMARY KEY, {links}, day DATE, fee INTEGER);"
+    script = f"{owners}{deals}INSERT INTO deals VALUES (1, 1, 1, 1, 1, '2026-01-01', 9)"
+    assert "create_deal" not in [one.id for one in world_of(script, tmp_path).drafts]
