@@ -228,7 +228,6 @@ synth/ext/telemetry/otel/__init__.py synth.ext.telemetry.otel.run_metrics:RunTel
 synth/ext/telemetry/otel/__init__.py synth.ext.telemetry.otel.spans:make
 # huggingface_hub and detect-secrets are an extra
 synth/ext/hub/cli/push.py synth.ext.hub.scan:scan
-synth/ext/hub/cli/push.py synth.ext.hub.repository:published_files
 synth/ext/hub/cli/push.py synth.ext.hub.repository:push
 synth/ext/hub/cli/pull.py synth.ext.hub.repository:pull
 # a world is copied without the code of generation and proofs

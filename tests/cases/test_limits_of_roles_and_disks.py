@@ -7,6 +7,7 @@ cannot be written is the operator's.
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +24,7 @@ from envs.sandboxes.postgres.server import PostgresServer
 from envs.sandboxes.server.admin_session import MANY_DROPS
 from envs.types import Pins, StateDiff
 from synth.errors import OperatorError
-from synth.ext.authoring.folder import new_folder, write_files
+from synth.ext.authoring.folder import new_folder, write_files, writing
 from tests.live_schema import empty_database
 from tests.servers import server
 
@@ -104,4 +105,6 @@ def test_a_full_or_read_only_disk_is_the_operators(tmp_path: Path):
     ):
         (folder / "a").symlink_to("/dev/full")
         write_files(folder, {"a": "x" * 100_000})
+    with pytest.raises(OperatorError, match=r"written: No space$"), writing(tmp_path):
+        raise shutil.Error([("from", "to", "No space")])
     assert [one.name for one in tmp_path.iterdir()] == ["file"]

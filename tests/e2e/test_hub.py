@@ -115,6 +115,9 @@ def test_nothing_is_sent_without_licences_or_a_token(run: Path, tmp_path: Path, 
     wrong = environment(online, tmp_path) | {"HF_TOKEN": "hf_wrong0123456789abcdef"}
     done = synth("push", "out", REPO, "--license", "mit", cwd=tmp_path, env=wrong, code=2)
     assert "export HF_TOKEN" in done.stderr
+    wrong["HF_ENDPOINT"] = "http://127.0.0.1:1"
+    done = synth("push", "out", REPO, "--license", "mit", cwd=tmp_path, env=wrong, code=2)
+    assert "the Hub (http://127.0.0.1:1) cannot be reached" in done.stderr
     assert not online.files
 
 

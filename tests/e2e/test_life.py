@@ -15,6 +15,7 @@ import pytest
 from synth.config import from_dict
 from synth.core.dataset.reader import Dataset
 from synth.core.foundation.archive import pack_world
+from synth.core.runner.interrupts import SAME_S
 from synth.core.runner.runtimes.ray import RayOptions, RayRuntime
 from synth.core.runner.worker_messages import Assignment
 from synth.errors import WorkerHeld
@@ -48,9 +49,10 @@ def test_the_second_interrupt_ends_a_tool_that_does_not_return(place: Place):
     while place.calls.read_text().count("item7 Alpha\n") < 2:
         assert process.poll() is None, process.communicate()
     interrupt(process)
-    time.sleep(
-        1
-    )  # two at once are one: nothing says that the first has arrived, for nothing can run
+    time.sleep(0.03)
+    interrupt(process)
+    time.sleep(1)  # two at once are one: nothing says that the first has arrived
+    assert process.poll() is None
     interrupt(process)
     code, _, said = end_of(process)
     assert code == 130, said
@@ -80,6 +82,7 @@ def test_two_interrupts_stop_at_once_without_a_traceback(place: Place):
     place.wait_for_calls(process, 70)
     interrupt(process)
     wait_for_words(process, "once more")
+    time.sleep(SAME_S)
     interrupt(process)
     code, _, said = end_of(process)
     assert code == 130

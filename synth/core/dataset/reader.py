@@ -233,8 +233,10 @@ class Dataset(Closing):
     def __getitem__(self, position: int | slice) -> Trajectory | list[Trajectory]:
         """Return the row at a position in plan order, or the rows of a slice in a list.
 
-        Raises IndexError.
+        Raises IndexError, and TypeError for a name.
         """
+        if isinstance(position, str):  # as a column of `datasets` is read
+            raise TypeError(f"a row has a number; a column is in rows([{position!r}])")
         several = isinstance(position, slice)
         places = range(self.count)[position] if several else [position]
         if not (several or -self.count <= position < self.count):

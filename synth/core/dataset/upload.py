@@ -33,13 +33,14 @@ _UPLOADED = "uploaded.json"
 """The file in ``.synth`` that says where the run has been uploaded."""
 
 
-def published_files(directory: Path) -> list[Path]:
-    """The files of a run that are published: no journal, log or page."""
+def published_files(directory: Path) -> dict[str, Path]:
+    """The files of a run that are published, by name: no journal, log or page."""
     names = ("config.yaml", "tasks.parquet", "errors.parquet", *LAST)
     files = [directory / name for name in names if (directory / name).is_file()]
     for folder in ("data", "world", "card"):
         files += sorted(path for path in (directory / folder).glob("*") if path.is_file())
-    return [file for file in files if not file.name.startswith(".")]
+    shown = (file for file in files if not file.name.startswith("."))
+    return {file.relative_to(directory).as_posix(): file for file in shown}
 
 
 def _mark_uploaded(directory: Path, url: str) -> None:
@@ -99,7 +100,7 @@ def upload(
     """
     target = _Target(url, identity)
     target.read()
-    local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
+    local = published_files(directory)
     ordered = sorted(local, key=lambda name: (name == LAST[-1], name in LAST))
     digests = {name: file_digest(local[name]) for name in ordered}
     changed = [name for name in ordered if not target.has(name, digests[name], local[name])]

@@ -9,6 +9,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Generator
 from types import FrameType
 
@@ -17,6 +18,7 @@ from synth.core.foundation.standard_output import stdout
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HANDLED = (*SIGNALS, signal.SIGQUIT, signal.SIGALRM)
 
+SAME_S = 0.2  # signals in it are one: `timeout` signals its process, then the whole group
 STOP_S = 2.0
 """Seconds that the event loop has for the second signal before running code is interrupted."""
 
@@ -39,7 +41,7 @@ class Interrupts:
 
     def __init__(self, drain: Callable[[], None], stop: Callable[[], None]) -> None:
         self._drain_run, self._stop_run = drain, stop
-        self._count = 0
+        self._count, self._last = 0, float("-inf")
         self._draining = self._main_thread = False
         self.reason = "interrupted"
         self._terminal = _terminals()
@@ -98,6 +100,9 @@ class Interrupts:
         # and SIGQUIT, interrupt any code.
         if number == signal.SIGHUP:
             self._hang_up()
+        before, self._last = self._last, time.monotonic()
+        if number in SIGNALS and self._last - before < SAME_S:
+            return
         self._count += 1 if number in SIGNALS else 2
         if self._task is None or self._loop is None:
             raise KeyboardInterrupt

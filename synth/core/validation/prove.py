@@ -373,7 +373,7 @@ def _refusal(result: ToolResult) -> str:
 
 
 def shortfall(task: Task, gold: GoldRun, world: World) -> str:
-    """The reasons of the gates that a playing of gold does not pass; empty if it passes all.
+    """The gates that a playing of gold does not pass, with reasons; empty if it passes all.
 
     Scores of the world's rewards.py need not be full, but they must not fail.
     """
@@ -381,7 +381,7 @@ def shortfall(task: Task, gold: GoldRun, world: World) -> str:
     if solved(verdicts):
         return ""
     return "; ".join(
-        verdict.reason
+        f"{verdict.verifier}: {verdict.reason}"
         for verdict in verdicts
         if verdict.score is None or (verdict.gate and verdict.score != 1.0)
     )

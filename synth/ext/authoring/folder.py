@@ -25,8 +25,9 @@ def writing(place: Path) -> Generator[None]:
     """Raise OperatorError for a disk that is full, or that cannot be written."""
     try:
         yield
-    except OSError as error:
-        raise OperatorError(f"{place}: cannot be written: {error.strerror or error}") from error
+    except OSError as error:  # copytree lists what it could not copy
+        why = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror or error
+        raise OperatorError(f"{place}: cannot be written: {why}") from error
 
 
 def refuse_unwritable(path: Path) -> None:

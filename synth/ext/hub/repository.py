@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, errors
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from synth.core.dataset.upload import LAST, Uploaded, published_files
+from synth.core.dataset.upload import LAST, Uploaded
 from synth.errors import DatasetError, OperatorError
 
+NO_ANSWER = (errors.HTTPError, OSError)  # pyright: ignore[reportPrivateImportUsage]
 WANTED = (
     *("README.md", "manifest.json", "config.yaml", "*.parquet"),
     *("data/*.parquet", "world/*.tar.zst", "card/*.svg"),
@@ -45,7 +46,7 @@ def snapshot(repo: str, **options: Any) -> Path:
         return Path(api.snapshot_download(repo, repo_type="dataset", **options))
     except (HfHubHTTPError, HFValidationError) as error:
         raise OperatorError(f"the Hub has no {repo} for you: {_line(error)}") from None
-    except OSError as error:
+    except NO_ANSWER as error:
         raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {_line(error)}") from None
 
 
@@ -77,17 +78,6 @@ _OWN = ("data/", "world/", "card/", "errors.parquet", "tasks.parquet")
 
 
 def push(
-    directory: Path, repo: str, *, private: bool = False, say: Callable[[str], None] = print
-) -> Uploaded:
-    """Upload a run's files as a dataset. Files that the Hub has already are not sent again.
-
-    Raises OperatorError with what the Hub says.
-    """
-    local = {path.relative_to(directory).as_posix(): path for path in published_files(directory)}
-    return push_files(local, repo, private=private, say=say)
-
-
-def push_files(
     local: Mapping[str, Path], repo: str, *, private: bool, say: Callable[[str], None]
 ) -> Uploaded:
     """Upload files by their names in the repository; those that are there are not sent again.
@@ -100,8 +90,8 @@ def push_files(
         return _send(api, local, repo, url, say)
     except (HfHubHTTPError, HFValidationError, LocalTokenNotFoundError) as error:
         raise OperatorError(_refusal(error, repo)) from None
-    except OSError as error:
-        raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {error}") from None
+    except NO_ANSWER as error:
+        raise OperatorError(f"the Hub ({api.endpoint}) cannot be reached: {_line(error)}") from None
 
 
 def _send(
@@ -141,12 +131,10 @@ def _remote(api: HfApi, repo: str) -> dict[str, str]:
 def _digests(file: Path) -> tuple[str, str]:
     """Both digests that the Hub may know a file by."""
     blob = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
-    whole = hashlib.sha256()
     with file.open("rb") as stream:
-        while piece := stream.read(1 << 20):
-            blob.update(piece)
-            whole.update(piece)
-    return blob.hexdigest(), whole.hexdigest()
+        hashlib.file_digest(stream, lambda: blob)
+        stream.seek(0)
+        return blob.hexdigest(), hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _batches(names: Sequence[str], local: Mapping[str, Path]) -> list[list[str]]:
@@ -163,8 +151,7 @@ def _batches(names: Sequence[str], local: Mapping[str, Path]) -> list[list[str]]
 
 
 def _refusal(error: Exception, repo: str) -> str:
-    response = getattr(error, "response", None)
-    status = getattr(response, "status_code", None)
+    status = getattr(getattr(error, "response", None), "status_code", None)
     if status in (401, 403) or isinstance(error, LocalTokenNotFoundError):
         return (
             f"the Hub refuses a push to {repo}: export HF_TOKEN with a token that may write there,"

@@ -23,7 +23,7 @@ from synth.core.validation.cache import ReportCache
 from synth.core.validation.check import Options
 from synth.core.validation.world import WorldReport, check_world
 from synth.errors import OperatorError
-from synth.ext.hub.repository import push_files, snapshot
+from synth.ext.hub.repository import push, snapshot
 
 CARD, OWN_README = "README.md", "WORLD.md"
 """The card takes the place of the world's README, which travels beside it."""
@@ -105,7 +105,7 @@ def push_world(
             OWN_README if name == CARD else name: file
             for name, file in world_files(world.path).items()
         }
-        return push_files(files | {CARD: page}, repo, private=private, say=say)
+        return push(files | {CARD: page}, repo, private=private, say=say)
 
 
 def world_card(world: World, report: WorldReport, repo: str, license_id: str) -> str:

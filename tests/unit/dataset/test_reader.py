@@ -150,6 +150,8 @@ def test_a_position_and_a_slice(run: Path):
         assert dataset[-1]["trajectory_id"] == ids[-1]
         with pytest.raises(IndexError, match="unknown row 99: the dataset has 9 rows"):
             dataset[99]
+        with pytest.raises(TypeError, match=r"a column is in rows\(\['reward'\]\)"):
+            dataset["reward"]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_an_ambiguous_beginning_lists_the_ids(tmp_path: Path):

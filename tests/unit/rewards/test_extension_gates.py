@@ -51,7 +51,7 @@ def world(folder: Path, gates: str) -> Path:
     return small_world.make(folder, tasks=("  - say: Done.", f"  - say: Done.\n  gates: {gates}"))
 
 
-@pytest.mark.parametrize(("words", "problem"), [(3, ""), (0, "full reward: 1 words")])
+@pytest.mark.parametrize(("words", "problem"), [(3, ""), (0, "full reward: brief: 1 words")])
 def test_a_gate_by_import_path_judges_with_its_options(tmp_path: Path, words: int, problem: str):
     folder = world(tmp_path, f'[state, {{"{BRIEF}": {{words: {words}}}}}]')
     report = check_world(folder, Options(("plan",), per_case=1, honest=()), lambda _: None)

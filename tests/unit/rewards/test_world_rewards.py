@@ -184,7 +184,7 @@ class TestCheck:
     def test_gold_that_fails_a_gate_fails_the_family(self, tmp_path: Path):
         plan, price = checked(with_rewards(tmp_path, FIVE_LINES))
         assert (plan.problems, price.ok) == ([], False), "gold of `price` lists all items"
-        assert "gold does not earn the full reward: lists" in price.problems[0]
+        assert "gold does not earn the full reward: lists_nothing: lists" in price.problems[0]
 
     def test_a_gate_that_raises_on_gold_fails_the_family(self, tmp_path: Path):
         text = HEAD + "@reward(families=['price'])\ndef r(evidence):\n    return 1 / 0\n"

@@ -64,6 +64,8 @@ def compile_value(
         items = cast("Mapping[str, Json]", raw)
         if bad := [key for key in items if key.startswith("$")]:
             raise ValueError(f"a key must not begin with $: {bad[0]!r}")
+        if len(items) == 1 and (name := next(iter(items))) in slots and items[name] is None:
+            raise ValueError(f'{{{name}}} without quotes is a mapping: write "{{{name}}}"')
         return {key: compile_value(value, slots, saved) for key, value in items.items()}
     if isinstance(raw, list):
         return [compile_value(item, slots, saved) for item in cast("list[Json]", raw)]

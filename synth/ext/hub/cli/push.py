@@ -10,6 +10,7 @@ from typing import Any
 from envs.world.loader import load_world
 from envs.world.world_file import read_world_file
 from synth.core.cli.command import Arguments, command
+from synth.core.dataset.upload import published_files
 from synth.core.foundation.shipped import find_world
 from synth.core.foundation.standard_output import say
 from synth.core.screen.screen import safe_line
@@ -62,11 +63,11 @@ def main(options: Arguments) -> int:
     findings = resolve("synth.ext.hub.scan:scan")(facts)
     _judge(findings, reviewed=options.personal_data_reviewed)
     write_card(facts, declared, options.org_name)
-    files = resolve("synth.ext.hub.repository:published_files")(options.dir)
-    size = sum(file.stat().st_size for file in files)
+    files = published_files(options.dir)
+    size = sum(file.stat().st_size for file in files.values())
     plan = {
         "repo": options.org_name,
-        "files": [file.relative_to(options.dir).as_posix() for file in files],
+        "files": list(files),
         "bytes": size,
         "licenses": {"data": declared.data, "world": declared.world, "teacher": declared.teacher},
         "personal_data": sorted({f"{one.kind}: {one.place}" for one in findings}),
@@ -75,7 +76,7 @@ def main(options: Arguments) -> int:
         _print(plan, f"dry run: {len(files)} files, {size / 1e6:,.1f} MB, would go to", options)
         return 0
     pushed = resolve("synth.ext.hub.repository:push")(
-        options.dir, options.org_name, private=options.private, say=_say
+        files, options.org_name, private=options.private, say=_say
     )
     plan |= {"url": pushed.url, "uploaded": pushed.sent, "unchanged": pushed.unchanged}
     _print(plan, f"{pushed.sent} files sent, {pushed.unchanged} were there:", options)

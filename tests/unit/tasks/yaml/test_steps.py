@@ -95,6 +95,7 @@ def test_a_whole_solution(compiled: Any):
         ),
         ("- list_all: {name: x}", 1, "list_all has no argument 'name'; known are none"),
         ("- find: {name: 'a { b'}", 1, "a single '{'"),
+        ("- find: {name: {name}}", 1, '{name} without quotes is a mapping: write "{name}"'),
         (
             "- find: {}\n  save: {pid: '$.a | $.b'}",
             2,
