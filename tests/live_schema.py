@@ -21,15 +21,20 @@ LONGEST = 120
 
 
 @contextmanager
-def empty_database(engine: str) -> Generator[str]:
-    """A database of its own on the engine's test server; yields its URL."""
+def own_database(engine: str, script: str = "") -> Generator[str]:
+    """A database of its own on the engine's test server, as a script makes it; yields its URL."""
     home = sqlalchemy.make_url(server(engine))
     name = f"synth_live_{uuid.uuid4().hex[:12]}"
     admin = sqlalchemy.create_engine(home, isolation_level="AUTOCOMMIT")
     with admin.connect() as db:
         db.exec_driver_sql(f"CREATE DATABASE {name}")
+    own = sqlalchemy.create_engine(home.set(database=name))
     try:
-        yield home.set(database=name).render_as_string(hide_password=False)
+        with own.begin() as db:
+            for statement in filter(str.strip, script.split(";\n")):
+                db.exec_driver_sql(statement)
+        own.dispose()
+        yield own.url.render_as_string(hide_password=False)
     finally:
         with admin.connect() as db:
             db.exec_driver_sql(f"DROP DATABASE {name}")
@@ -39,7 +44,7 @@ def empty_database(engine: str) -> Generator[str]:
 @contextmanager
 def live_database(engine: str, script: Path) -> Generator[str]:
     """The same, with the tables and the rows that the script makes."""
-    with empty_database(engine) as url:
+    with own_database(engine) as url:
         own = sqlalchemy.create_engine(url)
         try:
             with own.begin() as db:

@@ -25,7 +25,7 @@ from envs.sandboxes.server.admin_session import MANY_DROPS
 from envs.types import Pins, StateDiff
 from synth.errors import OperatorError
 from synth.ext.authoring.folder import new_folder, write_files, writing
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 from tests.servers import server
 
 ROLE = "limited_by_a_case"
@@ -69,7 +69,7 @@ def test_the_removal_of_many_databases_is_announced(caplog: pytest.LogCaptureFix
 
 
 def test_a_timeout_of_a_role_ends_no_reading():
-    with empty_database("postgresql") as url:
+    with own_database("postgresql") as url:
         reader = open_engine(parse_url(url))
         with reader.begin() as db:
             db.exec_driver_sql(f"ALTER DATABASE {reader.url.database} SET statement_timeout = 1000")

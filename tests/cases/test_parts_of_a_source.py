@@ -5,8 +5,6 @@ cannot hold is left out by name, and the others are read.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ import sqlalchemy
 from synth.errors import OperatorError
 from synth.ext.authoring.source import Extract, Source, from_files, from_url
 from synth.ext.authoring.world import make_world
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 
 VIRTUAL = """
 CREATE TABLE notes (note_id INTEGER PRIMARY KEY, title TEXT NOT NULL);
@@ -71,16 +69,6 @@ INSERT INTO sales.orders VALUES (1, 1, 7), (2, 2, 7), (3, 1, NULL);
 """
 
 
-@contextmanager
-def database(script: str) -> Iterator[str]:
-    with empty_database("postgresql") as url:
-        own = sqlalchemy.create_engine(url)
-        with own.begin() as db:
-            db.exec_driver_sql(script)
-        own.dispose()
-        yield url
-
-
 def left_out(source: Source, kind: str) -> dict[str, str]:
     source.ledger.check()
     return {
@@ -120,7 +108,7 @@ def test_virtual_tables_and_tables_of_bytes_are_named(tmp_path: Path):
 
 
 def test_odd_keys_parts_and_rows_that_break_a_key():
-    with database(ODD_KEYS) as url:
+    with own_database("postgresql", ODD_KEYS) as url:
         source = from_url(url, Extract(), secret=True)
     assert counts(source) == {
         "r": 2, "twice": 1, "boss": 2, "visit": 1, "remark": 1, "sale": 2, "refund": 1,
@@ -143,7 +131,7 @@ def test_odd_keys_parts_and_rows_that_break_a_key():
 
 
 def test_schemata_are_read_by_name():
-    with database(SCHEMATA) as url:
+    with own_database("postgresql", SCHEMATA) as url:
         with pytest.raises(OperatorError, match="others have some: --schema audit,sales"):
             from_url(url, Extract(), secret=True)
         with pytest.raises(OperatorError, match="no such schema; did you mean sales"):
@@ -160,7 +148,7 @@ def test_schemata_are_read_by_name():
 def test_a_schema_is_named_as_a_shell_reads_it():
     script = 'CREATE SCHEMA "back office"; CREATE TABLE "back office".t (id integer);'
     named = pytest.raises(OperatorError, match=r"--schema 'back office'\Z")
-    with database(script) as url, named:
+    with own_database("postgresql", script) as url, named:
         from_url(url, Extract(), secret=True)
 
 
@@ -204,7 +192,7 @@ def test_a_table_without_rights_and_hidden_rows_are_named():
         "CREATE TABLE a (a_id integer PRIMARY KEY); INSERT INTO a VALUES (1), (2);"
         "ALTER TABLE a ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON a USING (a_id = 1);"
     )
-    with database(script) as url:
+    with own_database("postgresql", script) as url:
         own = sqlalchemy.create_engine(url)
         role = str(own.url.database)
         with own.begin() as db:

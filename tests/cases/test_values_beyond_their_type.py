@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy
 
 from envs.sandboxes.attached.engine import AttachedOptions
 from envs.sandboxes.attached.template import attach
@@ -23,7 +22,7 @@ from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.source import Extract, Source, from_files, from_url
 from synth.ext.authoring.stored import NOT_TEXT, ROUNDED, stored
 from synth.ext.authoring.world import make_world
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 
 SQLITE = """
 CREATE TABLE odd (id INTEGER PRIMARY KEY, day DATE, price DECIMAL(8, 2), at TIME, doc JSON, sure BOOLEAN,
@@ -92,13 +91,7 @@ def rows_of(source: Source, table: str = "odd") -> dict[str, list[Any]]:
 
 
 def server_source(engine: str, script: str, part: Extract | None = None) -> Source:
-    with empty_database(engine) as url:
-        own = sqlalchemy.create_engine(url)
-        with own.begin() as db:
-            for statement in script.split(";\n"):
-                if statement.strip():
-                    db.exec_driver_sql(statement)
-        own.dispose()
+    with own_database(engine, script) as url:
         return from_url(url, part or Extract(), secret=True)
 
 

@@ -9,7 +9,7 @@ import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 
 from tests.drawn.databases import DrawnDatabase
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 
 RELATIONS = {
     "postgresql": """
@@ -28,7 +28,7 @@ RELATIONS = {
 @contextmanager
 def on_server(database: DrawnDatabase) -> Iterator[tuple[str, dict[str, int]]]:
     """The database on the engine's server, as far as it takes it: its URL, and what it counts."""
-    with empty_database(database.engine) as url:
+    with own_database(database.engine) as url:
         engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
         plain = {"no_parameters": True}
         try:

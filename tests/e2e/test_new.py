@@ -6,15 +6,13 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy
 
 from tests.e2e.command import synth
-from tests.live_schema import empty_database, live_database
+from tests.live_schema import live_database, own_database
 from tests.servers import VARIABLES
 
 SCHEMATA = Path(__file__).parents[1] / "schemata"
@@ -96,7 +94,7 @@ def test_bad_input_is_one_message(tmp_path: Path, arguments: list[str], message:
 
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
 def test_a_server_is_read_and_never_written(engine: str, tmp_path: Path):
-    with scratch(engine) as url:
+    with own_database(engine, HOTEL) as url:
         before = content(url)
         made = synth(
             "new", "w", "--dsn-env-var", "LIVE", "--dry-run", cwd=tmp_path, env={"LIVE": url}
@@ -115,19 +113,6 @@ CREATE TABLE stays (
 INSERT INTO guests VALUES (1, 'Ada Kern', 'ada@firm.example', 'x'), (2, 'Bo Lind', 'bo@firm.example', NULL);
 INSERT INTO stays VALUES (1, 1, 80.5, 2, '2026-01-02'), (2, 2, 99, 3, '2026-01-05');
 """
-
-
-@contextmanager
-def scratch(engine: str) -> Generator[str]:
-    """A database of its own on the test server, with a small schema; yields its URL."""
-    with empty_database(engine) as url:
-        own = sqlalchemy.create_engine(url)
-        with own.begin() as db:
-            for statement in HOTEL.split(";\n"):
-                if statement.strip():
-                    db.exec_driver_sql(statement)
-        own.dispose()
-        yield url
 
 
 def content(url: str) -> list[object]:
@@ -179,7 +164,7 @@ def test_public_databases_prove_many_families(
         play_and_replay(tmp_path, world)
         return
     engine = "mariadb" if kind == "mysql" else kind
-    with empty_database(engine) as url:
+    with own_database(engine) as url:
         load = psql if engine == "postgresql" else mariadb
         for script in ("schema.sql", "seed.sql"):
             load(sqlalchemy.make_url(url), folder / name / script)

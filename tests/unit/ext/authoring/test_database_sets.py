@@ -6,13 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import sqlalchemy
-
 from synth.ext.authoring.reflect import reflect
 from synth.ext.authoring.shape import Shape
 from synth.ext.authoring.source import Extract, from_url
 from synth.ext.authoring.toolset import tools_of
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 
 MARIADB = """
 CREATE TABLE phones (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL UNIQUE,
@@ -27,12 +25,7 @@ CREATE TRIGGER counts AFTER INSERT ON messages FOR EACH ROW
 
 
 def test_what_mariadb_keeps_as_a_number_or_sets_itself_is_known():
-    with empty_database("mariadb") as url:
-        own = sqlalchemy.create_engine(url)
-        with own.begin() as db:
-            for statement in filter(str.strip, MARIADB.split(";\n")):
-                db.exec_driver_sql(statement)
-        own.dispose()
+    with own_database("mariadb", MARIADB) as url:
         source = from_url(url, Extract(), secret=True)
     phones = reflect(source.engine, None, source.maintained).tables["phones"]
     assert [phones.column(one).role for one in ("shared", "status")] == ["flag", "category"]

@@ -9,12 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import sqlalchemy
 
 from synth.errors import OperatorError
 from synth.ext.authoring.source import Extract, from_files, from_url
 from synth.ext.authoring.world import MOST_TOOLS, NewWorld, make_world
-from tests.live_schema import empty_database
+from tests.live_schema import own_database
 
 pytestmark = pytest.mark.slow
 
@@ -26,13 +25,7 @@ def drafted(source: object) -> NewWorld:
 
 
 def on_server(engine: str, name: str, part: Extract) -> NewWorld:
-    with empty_database(engine) as url:
-        own = sqlalchemy.create_engine(url)
-        script = (PUBLIC / f"{name}.{engine}").read_text()
-        with own.begin() as db:
-            for statement in filter(str.strip, script.split(";\n")):
-                db.exec_driver_sql(statement)
-        own.dispose()
+    with own_database(engine, (PUBLIC / f"{name}.{engine}").read_text()) as url:
         return drafted(from_url(url, part, secret=True))
 
 
