@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+import uvloop
 from rich.console import Console
 
 from envs.tools.toolbox import MOST_TOOLS, tool_count
@@ -22,7 +23,6 @@ from synth.core.dataset.store.counts import RunCounts, ToolExecutions
 from synth.core.dataset.store.error_row import ErrorRow
 from synth.core.dataset.store.run_writer import RunWriter
 from synth.core.dataset.store.task_table import TaskTable
-from synth.core.runner import event_loop
 from synth.core.runner.breaker import Breaker, Budget
 from synth.core.runner.callbacks import make_callbacks
 from synth.core.runner.interrupts import Interrupts
@@ -115,7 +115,7 @@ class Coordinator:
         """Run the session on its own event loop. Raises KeyboardInterrupt if it is stopped."""
         with self._interrupts.restored():
             try:
-                return event_loop.run(self._followed())
+                return uvloop.run(self._followed())
             # SystemExit is Ray's own answer to SIGTERM while it starts.
             except (asyncio.CancelledError, SystemExit):
                 raise KeyboardInterrupt from None

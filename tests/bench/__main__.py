@@ -6,12 +6,13 @@ uv run python -m tests.bench
 
 from __future__ import annotations
 
-from synth.core.runner import event_loop
+import uvloop
+
 from tests.bench import calls, rollouts
 from tests.bench.endpoint import endpoint
 
 if __name__ == "__main__":
     with endpoint({calls.QUESTION: calls.bodies()}) as address:
-        event_loop.run(calls.main(address, with_default=True))
+        uvloop.run(calls.main(address, with_default=True))
     print()
-    event_loop.run(rollouts.main(in_flight=128, rollouts=500, profile=False))
+    uvloop.run(rollouts.main(in_flight=128, rollouts=500, profile=False))

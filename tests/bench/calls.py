@@ -20,11 +20,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import openai
+import uvloop
 
 from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
-from synth.core.runner import event_loop
 from synth.task import Task
 from tests.bench.endpoint import endpoint
 
@@ -169,4 +169,4 @@ if __name__ == "__main__":
     parser.add_argument("--ours-only", action="store_true", help="leave the openai default out")
     options = parser.parse_args()
     with endpoint({QUESTION: bodies()}) as address:
-        event_loop.run(main(address, with_default=not options.ours_only))
+        uvloop.run(main(address, with_default=not options.ours_only))

@@ -27,6 +27,7 @@ from typing import Any
 
 import aiohttp
 import openai
+import uvloop
 
 from envs.types import Limits
 from envs.world.loader import load_world
@@ -38,7 +39,6 @@ from synth.core.foundation.shipped import find_world
 from synth.core.models.openai.endpoint import Endpoint
 from synth.core.models.openai.model import OpenAIModel
 from synth.core.models.scripted.expert import ScriptedModel
-from synth.core.runner import event_loop
 from synth.core.tasks.families import FamilyTasks
 from synth.core.validation.prove import prove
 from synth.ext.serving.openai_server import whole
@@ -246,7 +246,7 @@ if __name__ == "__main__":
         "--spans", action="store_true", help="and with spans sent to an OTLP collector"
     )
     options = parser.parse_args()
-    event_loop.run(
+    uvloop.run(
         main(
             options.in_flight,
             options.rollouts,

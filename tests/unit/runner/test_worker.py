@@ -1,10 +1,8 @@
-"""The worker as a resident of somebody's process; runs take uvloop, where there is one."""
+"""The worker as a resident of somebody's process."""
 
 from __future__ import annotations
 
-import asyncio
 import gc
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +12,6 @@ from synth.config import from_dict
 from synth.core.foundation.archive import pack_world
 from synth.core.foundation.own_process import THRESHOLDS
 from synth.core.foundation.shipped import find_world
-from synth.core.runner import event_loop
 from synth.core.runner.worker_messages import Assignment, Delivery
 from synth.prepare import prepare
 from synth.worker import Worker
@@ -63,12 +60,3 @@ async def test_work_that_finds_a_full_server_begins_again_unless_it_has_cost_som
     assert len(made) == tries
     assert delivery == made[-1]
     await one.close()
-
-
-async def loop_name() -> str:
-    return type(asyncio.get_running_loop()).__module__
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="uvloop is not made for Windows")
-def test_it_is_uvloop():
-    assert event_loop.run(loop_name()).startswith("uvloop")
