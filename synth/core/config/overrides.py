@@ -355,10 +355,13 @@ def _point(combination: Sequence[tuple[Override, str]], index: str) -> Point:
     name = [index]
     for override, value in combination:
         tail = f"={value}" if override.value_type is not None else ""
+        key = override.key_or_group
+        if key in FREE and value.startswith("{") and not _MODELS.fullmatch(key):
+            lines.append(f"++{key}=null")  # else Hydra adds to what a file has there
         lines.append(override.get_key_element() + tail)
-        plain.append(("~" if override.is_delete() else "") + override.key_or_group + tail)
+        plain.append(("~" if override.is_delete() else "") + key + tail)
         if override.is_sweep_override():
-            name += [override.key_or_group, value]
+            name += [key, value]
     # No "=": readers of Parquet take a folder named key=value for a partition.
     words = [re.sub(r"[^A-Za-z0-9._]+|\.{2,}", "_", part).strip("._") for part in name]
     safe = "-".join(word for word in words if word)[:_LONGEST_NAME].rstrip("-._")

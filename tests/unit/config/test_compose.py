@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from synth.config import from_dict
+from synth.config import from_dict, to_dict
 from synth.core.config.compose import compose, print_config
 from synth.errors import ConfigProblems
 
@@ -97,6 +97,9 @@ def test_splits_are_given_as_a_whole_or_one_by_one():
     whole = one("tasks.universes=4", "tasks.splits={train:[0,1,2],test:[3]}")
     assert whole.tasks.splits == wanted
     assert list(whole.tasks.splits) == ["train", "test"]
+    over = one("experiment=sft", "tasks.compose={2: 0.5}", "model.style={terse: 1.0}")
+    assert to_dict(over)["tasks"]["compose"] == {"2": 0.5}
+    assert over.model.style == {"terse": 1.0}
     assert (
         one("tasks.universes=4", "tasks.splits.train=[0,1,2]", "tasks.splits.test=3").tasks.splits
         == wanted
