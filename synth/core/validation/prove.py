@@ -220,7 +220,7 @@ async def _play_parts(
         left = without_repeats(whole.gold, _reads(gold, readers))
         repeats = {id(step) for place, step in enumerate(whole.gold) if place not in left}
         whole = replace(whole, gold=[*left.values()])
-        gold = gold.without(repeats, whole)
+        gold = gold.without(repeats, whole) if repeats else gold
         return _earned(whole, gold, world), gold
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from envs.types import ToolCall
@@ -84,8 +85,9 @@ class Narrating(Parallel):
         """
         about = [(name, value) for name, value in self._about if value not in self._listed]
         kinds = dict.fromkeys(name for name, _ in about)
+        whole = [f"{one} {other}" for (_, one), (_, other) in pairwise(about)]  # a person's name
         found = (named_in((v for n, v in about if n == one), text) for one in kinds)
-        return next(filter(None, found), "")
+        return next(filter(None, (named_in(whole, text), *found)), "")
 
 
 def _tables(calls: Sequence[ToolCall]) -> str:
@@ -93,4 +95,5 @@ def _tables(calls: Sequence[ToolCall]) -> str:
     if not calls or calls[0].name not in {"list_tables", "describe_table"}:
         return ""
     tables = [str(json.loads(call.arguments).get("table", "")) for call in calls]
-    return f"the table{'s' * (len(tables) > 1)} {text_of(tables)}" if all(tables) else "the tables"
+    names = f"{text_of(tables)} " if all(tables) else ""
+    return f"the {names}table{'s' * (len(tables) > 1 or not names)}"

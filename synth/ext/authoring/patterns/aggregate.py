@@ -218,7 +218,7 @@ def _count(rows: Children) -> Draft | None:
     filters = [rows.table.column(name) for name in rows.tools.filters]
     state = next((column for column in filters if column.is_choice), None)
     flag = next((column for column in filters if column.mark), None)
-    more, vary, arguments = "", {}, dict[str, object]()
+    more, vary, arguments, some = "", {}, dict[str, object](), list[str]()
     many = parameter(rows.noun.many)
     counted, state_of = rows.noun.plural_words, ""
     if state and rows.is_owned:
@@ -228,6 +228,7 @@ def _count(rows: Children) -> Draft | None:
         state_of = f" with the {state.words} {{wanted}}"
     elif flag:
         more = f" AND {flag.is_set(quoted(rows.table.name))}"
+        some = [f"EXISTS (SELECT 1 {rows.source} AND {flag.is_set('c')})"]
         arguments = {flag.parameter: flag.yes}
         counted = f"{flag.mark} {counted}"
     words, holder = f"{counted} {rows.whose}", rows.parent.words
@@ -245,7 +246,7 @@ def _count(rows: Children) -> Draft | None:
         "count_children",
         f"{rows.named(rows.noun.many)}{rows.suffix}",
         f"Count the {rows.noun.plural_words} of one {rows.parent.table.noun.words}.",
-        rows.ground(least=2).replace(f"AND {SHORT}", "AND 200"),
+        rows.ground(some, least=2).replace(f"AND {SHORT}", "AND 200"),
         asked,
         [
             *rows.listed({"count": "$.count", many: "$.count"}, arguments),
@@ -286,6 +287,15 @@ def _sum(rows: Children) -> Draft | None:
     )
 
 
+def _fact(by: ColumnShape, own: str) -> str:
+    """The end of a reply: the greatest value of a row, in its ``own`` words."""
+    figure = by.shown("figure")
+    if by.verb:
+        return f", {by.verb} on {figure}"
+    it = "they have" if own.startswith("their") else "it has"
+    return f"; {it if by.is_counted else f'{own} {be(by.words)}'} {figure}"
+
+
 def _greatest(rows: Children) -> Draft | None:
     by, shown, noun = rows.first_by(), _shown(rows), rows.noun
     if by is None or shown is None:
@@ -300,8 +310,7 @@ def _greatest(rows: Children) -> Draft | None:
         it_was = "they were" if rows.table.whose == "their" else "it was"
         own = f"{rows.table.whose} {by.words}"
         asked += f" and when {it_was} {by.verb}" if by.verb else f" and {own}"
-        fact = f", {by.verb} on {by.shown('figure')}"
-        fact = fact if by.verb else f"; {own} {be(by.words)} {by.shown('figure')}"
+        fact = _fact(by, own)
     # a number beside another says which is which only by its place
     it = f"{'' if shown[0].kind == 'text' else f'{shown[1]} '}{{{answer}}}"
     return family(

@@ -21,9 +21,9 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
-def told(subject: str, facts: Mapping[str, ColumnShape], about: str = "") -> list[str]:
+def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
-    first, behind what they are ``about``. An amount stands before its currency.
+    first. An amount stands before its currency.
     """
     values = [
         (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
@@ -36,13 +36,13 @@ def told(subject: str, facts: Mapping[str, ColumnShape], about: str = "") -> lis
     first, value = values[0]
     begun = f"the {first.words} of {subject} {be(first.words)} {value}"
     begun = f"{subject} {clauses[0]}" if first.verb else begun
-    whole = about + ", and ".join([begun, *clauses[1:]])
+    whole = ", and ".join([begun, *clauses[1:]])
     done = [clause for (one, _), clause in zip(values, clauses, strict=True) if one.verb]
     has = [f"the {one.words} {value}" for one, value in values if one.kind == "text"]
     if not has or len(has) + len(done) < len(values):
         return [f"{whole}.", f"I have looked it up: {whole}."]
     owned = " and ".join([*done, f"has {' and '.join(has)}"])
-    return [f"{whole}.", f"{about}{subject} {owned}."]
+    return [f"{whole}.", f"{subject} {owned}."]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

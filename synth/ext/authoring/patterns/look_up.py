@@ -180,14 +180,14 @@ def _about_end(
     for words in others:
         it = f"the {words} of {it}"
     says, about = asked_for(it, asked), f"for {row.words}, "
-    replies = told(it, {saved[0]: asked[0]}, about)
+    replies = told(it, {saved[0]: asked[0]})
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
         name = " ".join(f"{{{name}}}" for name in saved)
         if not others:
             return says, [f"{it} is {name}.", f"{name} is {it}."]
-        replies = [f"{about}{it} is {name}.", f"I have looked it up: {about}{it} is {name}."]
+        replies = [f"{it} is {name}.", f"{about}it is {name}."]
     return [f"{about}{text}" for text in says], replies
 
 

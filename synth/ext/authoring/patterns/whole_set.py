@@ -83,7 +83,9 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
     (column, value), key = target, rows.table.key[0]
     says = wishes(column, f"the {column.words} of each {rows.noun.words} {rows.whose}")
     changed = f"the {{count}} {rows.words}"
-    reply = f"Done: the {column.words} of {changed} {be(column.words)} now {{new_value}}."
+    reply = (
+        f"I have set the {column.words} of all {rows.words} to {{new_value}}. There are {{count}}."
+    )
     if column.mark:
         says = [
             f"Please mark all {rows.words} as {column.sign}.",
@@ -166,8 +168,8 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
                         f" {be(column.words)} now {new}, instead of {before}."
                     ),
                     (
-                        f"I have set the {column.words} of {row.words} to {new}, instead of"
-                        f" {before}: that is {words}."
+                        f"{words} is {row.words}. I have changed its {column.words} from"
+                        f" {before} to {new}."
                     ),
                 ]
             },

@@ -94,7 +94,7 @@ def test_narrating_says_what_it_begins_and_makes_the_same():
     assert sum(map(bool, said)) == 9, "once, before it reads"
     assert not play("narrating", tools=[["Ada", "Ben"]])[0].content, "listed by a tool"
     layout = play("narrating", [call("describe_table", table="pets")], writes=())
-    assert "the table pets" in layout[0].content
+    assert "the pets table" in layout[0].content
 
 
 def test_narrating_speaks_after_each_message():
