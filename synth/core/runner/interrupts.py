@@ -18,7 +18,8 @@ from synth.core.foundation.standard_output import stdout
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HANDLED = (*SIGNALS, signal.SIGQUIT, signal.SIGALRM)
 
-SAME_S = 0.2  # signals in it are one: `timeout` signals its process, then the whole group
+SAME_S = 0.2
+"""Seconds in which further signals repeat one: `timeout` signals its process, then the group."""
 STOP_S = 2.0
 """Seconds that the event loop has for the second signal before running code is interrupted."""
 
@@ -100,9 +101,9 @@ class Interrupts:
         # and SIGQUIT, interrupt any code.
         if number == signal.SIGHUP:
             self._hang_up()
-        before, self._last = self._last, time.monotonic()
-        if number in SIGNALS and self._last - before < SAME_S:
+        if number in SIGNALS and time.monotonic() - self._last < SAME_S:
             return
+        self._last = time.monotonic()
         self._count += 1 if number in SIGNALS else 2
         if self._task is None or self._loop is None:
             raise KeyboardInterrupt

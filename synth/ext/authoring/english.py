@@ -73,8 +73,10 @@ def kind_of(word: str) -> Literal["noun", "state", "other", ""]:
     a noun, also in the plural or of another language, a state, or another word; empty for none,
     such as an abbreviation or pieces that are glued.
 
-    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "histo", "src")]
+    >>> [kind_of(one) for one in ("status", "umsatz", "superuser", "active", "commented", "src")]
     ['noun', 'noun', 'noun', 'state', '', '']
+    >>> kind_of("histo")
+    ''
     """
     one = FORMS.singular_noun(word) if word.isalpha() else False
     if _is_noun(word) or (one and any(_shares(one)) and _is_noun(one)):

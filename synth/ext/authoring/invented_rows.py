@@ -461,7 +461,7 @@ def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
     provider = provider_of(shape, column)
     if provider is None:
         lists = column.name in shape.handle and not shape.links
-        return [*((lists and _chosen(shape.noun.one)) or ())]
+        return list(_chosen(shape.noun.one) or ()) if lists else ()
     return _LISTS.get(provider) or standard_values(provider) or made_texts(provider)
 
 

@@ -298,8 +298,10 @@ def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
     and the one before `of` are nouns, none is a verb, says who or how, or stands there twice.
 
-    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "send delay")]
+    >>> [is_sayable(one) for one in ("pack size", "per pack", "ele", "last seen", "name locale")]
     [True, False, False, False, False]
+    >>> is_sayable("send delay")
+    False
     """
     if not words.isascii():
         return "“" not in words

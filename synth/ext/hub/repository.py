@@ -18,6 +18,7 @@ from synth.core.dataset.upload import LAST, Uploaded
 from synth.errors import DatasetError, OperatorError
 
 NO_ANSWER = (errors.HTTPError, OSError)  # pyright: ignore[reportPrivateImportUsage]
+"""Errors of a Hub that cannot be reached."""
 WANTED = (
     *("README.md", "manifest.json", "config.yaml", "*.parquet"),
     *("data/*.parquet", "world/*.tar.zst", "card/*.svg"),

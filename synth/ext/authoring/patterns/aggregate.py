@@ -17,8 +17,8 @@ SHORT = 12
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The rows of a parent that a person names, in SQL under the alias c. ``is_owned``: they belong
-    to it ("orders of the customer"); it is no value of theirs ("orders whose currency is CZK").
+    """The rows of a parent that a person names, in SQL under the alias c. ``is_owned`` is true for
+    "orders of the customer", and false where the parent is a value: "orders whose currency is ...".
     """
 
     tools: TableTools

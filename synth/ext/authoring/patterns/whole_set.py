@@ -82,7 +82,6 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
         return None
     (column, value), key = target, rows.table.key[0]
     says = wishes(column, f"the {column.words} of each {rows.noun.words} {rows.whose}")
-    changed = f"the {{count}} {rows.words}"
     reply = (
         f"I have set the {column.words} of all {rows.words} to {{new_value}}. There are {{count}}."
     )
@@ -91,7 +90,7 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
             f"Please mark all {rows.words} as {column.sign}.",
             f"All {rows.words} should be marked as {column.sign}.",
         ]
-        reply = f"Done: {changed} are now marked as {column.sign}."
+        reply = f"Done: the {{count}} {rows.words} are now marked as {column.sign}."
     keys = f"{rows.noun.one}_keys"
     new = {column.parameter: value if column.mark else "{new_value}"}
     call = {str(rows.tools.update): {rows.table.parameter(key): "$row", **new}}

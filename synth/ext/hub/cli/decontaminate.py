@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from synth.core.cli.command import Arguments, command
-from synth.core.dataset.arrow_schema import SCHEMA
 from synth.core.dataset.reader import Dataset
 from synth.core.dataset.several import open_datasets
-from synth.core.dataset.store.atomic_files import disk
-from synth.core.dataset.store.parquet_shard import write_shard
-from synth.core.dataset.store.wire import to_values
+from synth.core.dataset.subset import write_subset
 from synth.core.foundation.standard_output import stdout
 from synth.core.screen.screen import Screen, safe_line
 from synth.errors import OperatorError
@@ -115,7 +111,7 @@ def _read(dataset: Dataset, found: _Found, out: Path | None, *, force: bool) -> 
         raise OperatorError(f"--out {out}: the rows are written as Parquet; call it NAME.parquet")
     for path in dataset.paths:
         check_target(path, out, force=force)
-    return _write_subset(dataset, out, columns, found.is_clean)
+    return write_subset(dataset, out, columns, found.is_clean)
 
 
 def _show(found: _Found, name: str, options: Arguments) -> None:
@@ -150,26 +146,3 @@ def _line(row: Mapping[str, Any], overlap: Overlap) -> list[str]:
     cut = shared if len(shared) <= _SHOWN else f"{shared[:_SHOWN]}..."
     where = [row["trajectory_id"], row["family"], overlap.place, overlap.how]
     return [*where, cut, safe_line(Path(overlap.file).name)]
-
-
-def _write_subset(
-    dataset: Dataset, out: Path, columns: Sequence[str], keep: Callable[[Mapping[str, Any]], bool]
-) -> int:
-    """Write the rows that ``keep`` takes, by their values in ``columns``, with all their columns as
-    one Parquet file, and return their number.
-
-    Every row is asked about once, in the dataset's order. The file appears as a whole or not at
-    all. Raises :class:`~synth.errors.OperatorError` if the disk fails.
-    """
-
-    def groups() -> Iterator[Any]:
-        for part in dataset.parts:
-            for table in part.tables(SCHEMA.names):
-                rows = table.select(list(columns)).to_pylist()
-                kept = (index for index, row in enumerate(rows) if keep(to_values(row)))
-                yield table.take(list(kept))
-
-    with disk(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-    count, _ = write_shard(out, groups(), out.with_name(f".{out.name}.{os.getpid()}.part"))
-    return count

@@ -147,11 +147,18 @@ def ending(name: Any, *replies: Any, says: str = "Please see to it.") -> Task:
 
 
 def test_few_tasks_end_alike_whatever_branch_is_taken(monkeypatch: pytest.MonkeyPatch):
-    filters, asked = Filters(Openings(1.0), Openings(0.0), {}), "What is left in there today?"
+    filters, asked = Filters(Openings(1.0), Openings(1.0), {}), "What is left in there today?"
     here, away = ({"$text": ["There are now ", {"$": "n"}, end]} for end in (" here.", " away."))
-    ends = ("a", here, "All gone."), ("b", away), ("c", "Not asked.", "All gone.")
-    assert [filters.closes(ending(*one)) for one in ends] == [True, False, False]
+    ends = (
+        ("a", here, "All gone."),
+        ("b", away),
+        ("c", "Not asked.", "All gone."),
+        ("d", "Not asked."),
+    )
+    assert [filters.closes(ending(*one)) for one in ends] == [True, False, False, True]
     monkeypatch.setattr(distinct, "MOST_BEGUN", 9.0)
+    filters = Filters(Openings(1.0), Openings(0.0), {})
+    assert filters.take(ending("a", "It is done."))
     left = [{"$text": [{"$": f"left@{at}", "path": ["sum"]}, " are left."]} for at in range(2)]
     assert filters.take(ending("b", left[0])), "alone, in the words of another request"
     assert [filters.closes(ending(name, left[1], says=asked)) for name in "bc"] == [False, True]

@@ -33,7 +33,7 @@ GOLD: list[Step] = [
     ReplyStep("Done with it."),
 ]
 RESULTS = {"Ada": {"id": 1}, "Ben": {"id": 2}, "of": {"rows": [7, 8]}}
-PROMPT = "Please look for Ada and Ben."
+PROMPT = "Please look for Ada Kern and Ben."
 WRITE = 5
 """Gold's call that changes rows: two finds, a read, two looks, the write."""
 
@@ -93,6 +93,8 @@ def test_narrating_says_what_it_begins_and_makes_the_same():
     assert len(set(said)) > 6
     assert sum(map(bool, said)) == 9, "once, before it reads"
     assert not play("narrating", tools=[["Ada", "Ben"]])[0].content, "listed by a tool"
+    whole = play("narrating", [call("find", first="Ada", last="Kern")], writes=())
+    assert "Ada Kern" in whole[0].content
     layout = play("narrating", [call("describe_table", table="pets")], writes=())
     assert "the pets table" in layout[0].content
 
