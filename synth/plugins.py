@@ -152,6 +152,7 @@ TASK_GENERATORS = ExtensionPoint(
         "sum_children": "synth.ext.authoring.patterns.aggregate:sum_children",
         "greatest_child": "synth.ext.authoring.patterns.aggregate:greatest_child",
         "compare": "synth.ext.authoring.patterns.compare:compare",
+        "look_up_both": "synth.ext.authoring.patterns.compare:look_up_both",
         "not_found": "synth.ext.authoring.patterns.ambiguity:not_found",
         "ambiguous": "synth.ext.authoring.patterns.ambiguity:ambiguous",
         "change": "synth.ext.authoring.patterns.change:change",

@@ -21,14 +21,16 @@ def field_of(column: ColumnShape) -> dict[str, object]:
     return field
 
 
+def with_currency(name: str, column: ColumnShape) -> str:
+    """The place of a value in a sentence, an amount before its currency."""
+    return column.shown(name) + (f" {{{name}_currency}}" if column.currency else "")
+
+
 def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
-    first. An amount stands before its currency.
+    first.
     """
-    values = [
-        (one, one.shown(name) + (f" {{{name}_currency}}" if one.currency else ""))
-        for name, one in facts.items()
-    ]
+    values = [(one, with_currency(name, one)) for name, one in facts.items()]
     clauses = [
         f"was {one.verb} on {value}" if one.verb else f"the {one.words} {be(one.words)} {value}"
         for one, value in values

@@ -103,6 +103,12 @@ def test_what_is_measured_or_counted_is_compared_and_not_set(made: NewWorld):
     assert "compare_file_size" in {draft.id for draft in made.drafts}
 
 
+def test_a_value_of_two_rows_is_asked_for_at_once(made: NewWorld):
+    (both,) = (draft.body for draft in made.drafts if draft.id == "look_up_both_dose_quantity")
+    assert "the quantity of dose number {first_dose} and of dose number" in str(both["user"])
+    assert "for dose number {first_dose} and {second_found} for dose" in str(both["gold"])
+
+
 def test_nobody_says_the_id_of_a_new_row(made: NewWorld):
     assert not any("new_room_id" in str(draft.body["user"]) for draft in made.drafts)
 
