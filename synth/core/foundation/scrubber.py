@@ -30,6 +30,9 @@ class Scrubber:
         self._bytes = tuple(form.encode("utf-8", "surrogatepass") for form in self._forms)
         self._redact = Redactor(known)
 
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
     def message(self, text: str) -> str:
         """Return an error's text without the secrets and without anything that looks like one."""
         return self._redact(hide(text, self._forms))

@@ -5,6 +5,7 @@ renaming if it has one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from envs.tools.toolbox import Toolbox
@@ -34,7 +35,12 @@ def tools_of(task: Task, boxes: Sequence[Toolbox]) -> list[dict[str, Any]]:
     """The function schemas of the tools in ``boxes``."""
     if (layer := layer_of(task, boxes)) is not None:
         boxes = [layer.toolbox]
-    return [tool.to_openai() for box in boxes for tool in box.tools]
+    return [function for box in boxes for function in _functions(box)]
+
+
+@lru_cache(maxsize=256)
+def _functions(box: Toolbox) -> Sequence[dict[str, Any]]:
+    return [tool.to_openai() for tool in box.tools]
 
 
 def rules_of(task: Task) -> str:

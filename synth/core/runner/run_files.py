@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +16,7 @@ from synth.core.config.fingerprints import difference
 from synth.core.dataset.store.atomic_files import write_file
 from synth.core.dataset.store.parquet_shard import remedy
 from synth.core.dataset.store.task_table import read_gate_names, write_tasks
+from synth.core.dataset.store.wire import json_text
 from synth.core.foundation.archive import unpack_world
 from synth.core.foundation.consent import (
     Consent,
@@ -142,8 +142,8 @@ def write_proved(directory: Path, world: World, tasks: Iterable[Task], scrubber:
 
 
 def _scrubbed(row: dict[str, object], scrubber: Scrubber) -> dict[str, object]:
-    data = json.dumps(row, default=str).encode()
-    return scrubber.value(row) if scrubber.in_bytes(data) else row
+    holds = scrubber and scrubber.in_bytes(json_text(row).encode())
+    return scrubber.value(row) if holds else row
 
 
 def task_row(task: Task, world: World) -> dict[str, object]:
