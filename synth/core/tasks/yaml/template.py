@@ -192,14 +192,20 @@ def fill(value: Json, key: str, names: Mapping[str, Json]) -> Json:
 
 
 def _counted(raw: Sequence[Json], filled: Sequence[Json]) -> list[Json]:
-    """The filled parts of a text, with nouns behind a 1 of their name in the singular."""
+    """The filled parts of a text. Nouns behind their own number are in the singular for 1, and for
+    0 there are "no orders".
+    """
     parts = list(filled)
     for place, (node, value) in enumerate(zip(raw[:-1], filled, strict=False)):
         text = parts[place + 1]
-        if type(value) is int and value == 1 and isinstance(text, str) and _is_node(node):
+        if type(value) is int and value in {0, 1} and isinstance(text, str) and _is_node(node):
             name = [node.get("$", node.get("$slot")), *node.get("path", ())][-1]
             noun = name.partition("@")[0].replace("_", " ")  # a later request's ends in @2
-            parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", rf"\1{_singular(noun)}", text)
+            if value == 1:
+                one = rf"\1{_singular(noun)}"
+                parts[place + 1] = re.sub(rf"^((?: \w+)? ){noun}\b", one, text)
+            elif noun not in UNITS and re.match(rf"(?: \w+)? {noun}\b", text):
+                parts[place] = "no"
     return parts
 
 

@@ -82,10 +82,8 @@ def _both(tools: TableTools) -> Draft | None:
         f"what {be(words)} the {words} of {one.words}, and of {two.words}?",
         f"can you tell me the {words} of {one.words} and of {two.words}?",
     ]
-    replies = [
-        f"the {words} {be(words)} {a} for {first} and {b} for {second}.",
-        f"for {first} the {words} {be(words)} {a}, and for {second} {b}.",
-    ]
+    told = f"the {words} {be(words)} {a} for {first} and {b} for {second}."
+    replies = [told, f"I have looked up both: {told}"]
     if verb := column.verb:
         says = [
             f"when were {one.words} and {two.words} {verb}?",
