@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from synth.errors import OperatorError
+from synth.errors import OperatorError
 from synth.ext.hub.card import card_files, histogram, write_card
 from synth.ext.hub.facts import NO_TEACHER, licences, read_facts
 from tests.sample_rows import HOSTILE, all_kinds, failed, row, write_run
@@ -96,6 +97,9 @@ def test_plots_are_svg_without_anything_active(run: Path):
     for file in written[1:]:
         tags = {element.tag.split("}")[1] for element in ET.parse(file).iter()}
         assert tags <= {"svg", "title", "style", "text", "rect", "line"}
+    (run / ".README.md.tmp").mkdir()  # a place that cannot be written, also for root
+    with pytest.raises(OperatorError, match=rf"cannot write {run}/README\.md: Is a directory"):
+        write_card(facts, licences(facts))
 
 
 @pytest.mark.parametrize(
