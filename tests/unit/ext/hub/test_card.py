@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from synth.errors import OperatorError
-from synth.errors import OperatorError
 from synth.ext.hub.card import card_files, histogram, write_card
 from synth.ext.hub.facts import NO_TEACHER, licences, read_facts
 from tests.sample_rows import HOSTILE, all_kinds, failed, row, write_run
