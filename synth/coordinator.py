@@ -104,7 +104,7 @@ class Coordinator:
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
         self._unproved: dict[int, str] = {}
-        self.budget = Budget(self.spec.budget, self.totals)
+        self.budget = Budget(self.spec.budget, self.totals, metered=self.spec.asks_endpoint)
         self._interrupts = Interrupts(self._drain, self._stop_now)
         keys = {name: key.value for name, key in run.spec.keys.items()}
         self.callbacks = make_callbacks(

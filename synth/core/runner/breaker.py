@@ -17,16 +17,18 @@ UNSEEN = 10
 class Budget:
     """The budget of one run.
 
-    A rollout in flight is taken to cost as much as the dearest of its family so far.
+    A rollout in flight is taken to cost as much as the dearest of its family so far. ``metered``
+    says that the model's tokens should be known.
     """
 
-    def __init__(self, config: BudgetConfig, totals: Totals) -> None:
+    def __init__(self, config: BudgetConfig, totals: Totals, *, metered: bool = False) -> None:
         limits = {"usd": config.usd, "tokens": config.tokens, "turns": config.turns}
         self._limits = {key: limit for key, limit in limits.items() if limit is not None}
         self._totals = totals
         self._in_flight = Counter[str]()
         self._dearest: dict[str, Mapping[str, float]] = {}  # "": of all families
         self._full: set[str] = set()
+        self._metered, self._unknown = metered, False
 
     @property
     def is_set(self) -> bool:
@@ -37,6 +39,8 @@ class Budget:
         spent = _costs(self._totals)
         for key, limit in self._limits.items():
             name = f"the budget of {f'${limit:g}' if key == 'usd' else f'{limit:,} {key}'}"
+            if self._unknown and key != "turns":
+                return f"{name} cannot be kept: the endpoint reports no usage (use budget.turns)"
             if spent[key] >= limit:
                 return f"{name} is spent"
             if key in self._full:
@@ -93,6 +97,8 @@ class Budget:
         """Note what a rollout cost."""
         if not self._limits:
             return
+        unknown = stats["num_turns"] and stats["input_tokens"] is None
+        self._unknown |= self._metered and bool(unknown)
         one = Totals()
         one.charge(stats)
         for name in (family, ""):

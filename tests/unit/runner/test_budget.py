@@ -15,17 +15,9 @@ from synth.core.runner.totals import Totals
 def cost(tokens: int = 0, usd: float | None = None, turns: int = 1) -> dict[str, Any]:
     kinds = ("input_tokens", "output_tokens", "cost_usd")
     users = dict.fromkeys(f"{who}_{kind}" for who in ("user", "approver") for kind in kinds)
-    return {
-        "num_turns": turns,
-        "input_tokens": tokens,
-        "output_tokens": 0,
-        "cost_usd": usd,
-        "reward": 1.0,
-        "outcome": "success",
-        "stop_reason": "finished",
-        "retries": None,
-        **users,
-    }
+    spent = {"num_turns": turns, "input_tokens": tokens, "output_tokens": 0, "cost_usd": usd}
+    ended = {"reward": 1.0, "outcome": "success", "stop_reason": "finished", "retries": None}
+    return {**spent, **ended, **users}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +44,12 @@ def test_each_budget_is_reached_by_its_own_measure(
 def test_without_a_budget_there_is_always_room():
     limit = Budget(BudgetConfig(minutes=1.0), Totals())
     assert all(limit.begin("a") and limit.reached() is None for _ in range(1000))
+
+
+def test_a_budget_of_tokens_that_nobody_counts_is_refused_and_not_ignored():
+    limit = Budget(BudgetConfig(tokens=1000), Totals(), metered=True)
+    limit.learn("a", {**cost(), "input_tokens": None})
+    assert "cannot be kept: the endpoint reports no usage" in (limit.reached() or "")
 
 
 def test_the_first_rollout_is_alone_until_one_has_come_to_its_end():
