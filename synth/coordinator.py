@@ -96,7 +96,7 @@ class Coordinator:
         self.setup = replace(setup, workload=self._workload(), session=session)
         self.stop = StopSignal()
         self.totals = Totals()
-        self.open_jobs: set[int] = set()
+        self.open_jobs: dict[int, str] = {}
         settings = self.spec.runtime
         self.breaker = Breaker(
             settings.breaker_window, settings.breaker_rate, accepted=writer.progress.rows > 0
@@ -104,7 +104,7 @@ class Coordinator:
         self.began = time.monotonic()
         self.refuted: TaskError | None = None
         self._unproved: dict[int, str] = {}
-        self.budget = Budget(self.spec.budget, self.totals)
+        self.budget = Budget(self.spec.budget, self.totals, metered=self.spec.asks_endpoint)
         self._interrupts = Interrupts(self._drain, self._stop_now)
         keys = {name: key.value for name, key in run.spec.keys.items()}
         self.callbacks = make_callbacks(
@@ -198,7 +198,7 @@ class Coordinator:
 
     def _drain(self) -> None:
         self.stop.reason = self._interrupts.reason
-        what = _counted(len(self.open_jobs), "rollout") if self.open_jobs else "the work"
+        what = "the rollouts" if self.open_jobs else "the work"
         self._say(f"Finishing {what} in flight; Ctrl-C once more stops at once.")
 
     def _stop_now(self) -> None:
@@ -273,7 +273,9 @@ class Coordinator:
             self._say(f"proving {_counted(plan.tasks, 'task')}")
             with ProgressView("proving", plan.tasks, 0, self.console) as view:
                 work = self._to_prove(log, ordered, view)
-                await dispatcher.run(work, sink, self.stop, ordered.has_room)
+                await dispatcher.run(
+                    work, sink, self.stop, lambda work: ordered.has_room(work.index)
+                )
         finally:
             ordered.end()
             with contextlib.suppress(ProvingStopped):
@@ -327,16 +329,20 @@ class Coordinator:
                 else:
                     yield Assignment(index, job=plan.job(index, task))
 
-        def has_room(index: int) -> bool:
-            if open_jobs and index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
+        def has_room(work: Assignment) -> bool:
+            if open_jobs and work.index - min(open_jobs) >= OPEN_SHARDS * rows_per_shard:
                 return False
-            if not self.budget.has_room(len(open_jobs)):
+            assert work.job is not None
+            family = work.job.task.family
+            if not self.budget.begin(family):
+                self._check_budgets()
                 return False
-            open_jobs.add(index)
+            open_jobs[work.index] = family
             return True
 
         def sink(delivery: Delivery, *, earlier: bool = False) -> None:
-            open_jobs.discard(delivery.index)
+            if (family := open_jobs.pop(delivery.index, None)) is not None:
+                self.budget.end(family, delivery.stats if delivery.kind == "row" else None)
             self._take(delivery, tasks)
             view.advance(self.totals, earlier=earlier)
 
@@ -419,6 +425,7 @@ class Coordinator:
         if self.writer.progress.rows:
             for row in Dataset.open(self.directory).rows(columns=list(STATS)):
                 self.totals.add(row)
+                self.budget.learn(row["family"], row)
 
     def _seal(self, warnings: Sequence[str]) -> RunReport:
         left = self.writer.progress.waiting

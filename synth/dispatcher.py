@@ -131,11 +131,11 @@ class Dispatcher:
         work: Iterator[Assignment],
         sink: Sink,
         stop: StopSignal,
-        has_room: Callable[[int], bool] = lambda _: True,
+        has_room: Callable[[Assignment], bool] = lambda _: True,
     ) -> None:
         """Return when the work is done, or when ``stop`` is requested and nothing is in flight.
 
-        ``has_room(index)`` says if an assignment may start yet: it limits what a slow one keeps
+        ``has_room(work)`` says if an assignment may start yet: it limits what a slow one keeps
         open. What ``sink`` returns is done next.
         """
         feed = _Feed(work, has_room)
@@ -287,7 +287,7 @@ class Dispatcher:
 class _Feed:
     """Assignments in order, and the groups that a worker died of."""
 
-    def __init__(self, work: Iterator[Assignment], has_room: Callable[[int], bool]) -> None:
+    def __init__(self, work: Iterator[Assignment], has_room: Callable[[Assignment], bool]) -> None:
         self._work = work
         self._has_room = has_room
         self._groups: list[list[Assignment]] = []
@@ -304,7 +304,7 @@ class _Feed:
     def take(self, count: int) -> list[Assignment]:
         """Up to ``count`` fresh assignments, as far as there is room for them."""
         fresh, self._returned = self._returned[:count], self._returned[count:]
-        while len(fresh) < count and self._next is not None and self._has_room(self._next.index):
+        while len(fresh) < count and self._next is not None and self._has_room(self._next):
             fresh.append(self._next)
             self._next = next(self._work, None)
         self._leased |= {work.index for work in fresh}

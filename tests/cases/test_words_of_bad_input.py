@@ -66,7 +66,7 @@ def test_what_is_no_script_is_told_apart(tmp_path: Path):
         from_files([tmp_path / "none.sql"])
     with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
         database.execute("CREATE TABLE a (id INT)")
-    with pytest.raises(OperatorError, match=r"database of SQLite.*sqlite:///.*shop\.db"):
+    with pytest.raises(OperatorError, match=r"of SQLite.*--from-url sqlite:///.*shop\.db"):
         from_files([tmp_path / "shop.db"])
 
 

@@ -225,7 +225,7 @@ def test_a_closed_terminal_drains_the_run(tmp_path: Path):
 @pytest.mark.parametrize(
     ("sent", "words", "sealed"),
     [
-        (signal.SIGHUP, r"in flight; Ctrl-C once more stops at once[^$]*next: synth run --r", True),
+        (signal.SIGHUP, r"Finishing the rollouts in flight; Ctrl[^$]*next: synth run --r", True),
         (signal.SIGQUIT, "What has finished is kept. Go on with: synth run --resume", False),
     ],
 )

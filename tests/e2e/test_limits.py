@@ -63,18 +63,16 @@ def check_rate(limited: Limited, per_second: float) -> None:
         assert most_in(limited.asked, span) <= per_second * (span + BURST_S) + 2
 
 
-def test_a_budget_is_overshot_by_less_than_what_was_in_flight_and_the_run_goes_on(
+def test_a_run_ends_within_one_rollout_below_its_budget_and_goes_on(
     scripted: Path, everything: list[dict[str, Any]]
 ):
-    """Tokens, with eight in flight: the run stops within two average rollouts of its budget, and a
-    resume finishes it.
-    """
+    """Tokens, with eight in flight; a resume finishes the run."""
     limited = Limited(Expert(tasks_of(scripted)), answer_s=0.005)
     costs = tokens_of(everything)
-    budget, mean = sum(costs) // 2, sum(costs) / len(costs)
+    budget = sum(costs) // 2
     options = ("runtime=inline", "runtime.concurrency=8", f"budget.tokens={budget}")
     rows = play(scripted, limited, "budget", *options, code=3)
-    assert budget <= sum(tokens_of(rows)) <= budget + 8 * mean
+    assert budget - max(costs) <= sum(tokens_of(rows)) <= budget
     assert 0 < len(rows) < 40
     with endpoint(limited, limited.faults) as url:
         more = ("budget.tokens=null", f"model.base_url={url}")
@@ -94,10 +92,10 @@ def test_two_workers_share_rate_bound_and_budget(scripted: Path, everything: lis
         "model.max_concurrency=5",
     )
     costs = tokens_of(everything)
-    budget = sum(costs) // 2  # 16 rollouts may be in flight when it is spent
+    budget = sum(costs) // 2
     rows = play(scripted, limited, "ray", *both, f"budget.tokens={budget}", code=3)
     messages = [row["messages"] for row in everything]
     assert [row["messages"] for row in rows] == [messages[row["job_index"]] for row in rows]
     assert limited.most <= 5
     check_rate(limited, 30.0)
-    assert budget <= sum(tokens_of(rows)) <= budget + 16 * sum(costs) / len(costs)
+    assert budget - max(costs) <= sum(tokens_of(rows)) <= budget

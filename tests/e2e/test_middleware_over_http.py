@@ -154,7 +154,7 @@ def test_what_approvals_cost_is_in_the_budget(tmp_path: Path):
         done = synth(
             *job, "runtime.concurrency=1", "budget.usd=0.02", "output.dir=out", cwd=tmp_path, code=3
         )
-    assert "the budget of $0.02 is spent" in done.stdout
+    assert "the budget of $0.02 has no room" in done.stdout
     with Dataset.open(tmp_path / "out") as dataset:
         assert 0 < dataset.count < 12
-    assert 0.02 <= len(judge.questions) * 0.007 < 0.1
+    assert 0 < len(judge.questions) * 0.007 <= 0.02

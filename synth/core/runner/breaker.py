@@ -3,73 +3,112 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 
 from synth.config import BudgetConfig
 from synth.core.runner.totals import Totals
 from synth.core.runner.worker_messages import Delivery
 
-FIRST = 4
-"""Rollouts that find out what one costs."""
+UNSEEN = 10
+"""A family's first rollout is taken to cost so many times the dearest of all."""
 
 
 class Budget:
-    """The budget of one run."""
+    """The budget of one run.
 
-    def __init__(self, config: BudgetConfig, totals: Totals) -> None:
-        self._config, self._totals = config, totals
+    A rollout in flight is taken to cost as much as the dearest of its family so far. ``metered``
+    says that the model's tokens should be known.
+    """
 
-    def _spent(self) -> Iterator[tuple[float, float, str, str]]:
-        """Each budget that is set: what is spent, its limit, its name in messages, and its key."""
-        config, totals = self._config, self._totals
-        if config.usd is not None:
-            yield totals.cost_usd, config.usd, f"${config.usd:g}", "usd"
-        if config.tokens is not None:
-            yield totals.tokens, config.tokens, f"{config.tokens:,} tokens", "tokens"
-        if config.turns is not None:
-            yield totals.turns, config.turns, f"{config.turns:,} turns", "turns"
+    def __init__(self, config: BudgetConfig, totals: Totals, *, metered: bool = False) -> None:
+        limits = {"usd": config.usd, "tokens": config.tokens, "turns": config.turns}
+        self._limits = {key: limit for key, limit in limits.items() if limit is not None}
+        self._totals = totals
+        self._in_flight = Counter[str]()
+        self._dearest: dict[str, Mapping[str, float]] = {}  # "": of all families
+        self._full: set[str] = set()
+        self._metered, self._unknown = metered, False
 
     @property
     def is_set(self) -> bool:
-        return any(self._spent())
+        return bool(self._limits)
 
     def reached(self) -> str | None:
         """The reason to spend no more; None while the budget lasts."""
-        return next(
-            (
-                f"the budget of {name} is spent"
-                for spent, limit, name, _ in self._spent()
-                if spent >= limit
-            ),
-            None,
-        )
+        spent = _costs(self._totals)
+        for key, limit in self._limits.items():
+            name = f"the budget of {f'${limit:g}' if key == 'usd' else f'{limit:,} {key}'}"
+            if self._unknown and key != "turns":
+                return f"{name} cannot be kept: the endpoint reports no usage (use budget.turns)"
+            if spent[key] >= limit:
+                return f"{name} is spent"
+            if key in self._full:
+                return f"{name} has no room for another rollout"
+        return None
 
     def higher(self) -> Sequence[str]:
-        """Overrides with which a resume goes on: twice of each budget that is spent, or twice what
-        was spent.
+        """Overrides with which a resume goes on: twice of each budget that is used up, or twice
+        what was spent.
         """
+        spent = _costs(self._totals)
         return [
-            f"budget.{key}={2 * max(spent, limit):.6g}"
-            if key == "usd"
-            else f"budget.{key}={2 * max(spent, limit):.0f}"
-            for spent, limit, _, key in self._spent()
-            if spent >= limit
+            f"budget.{key}={2 * max(spent[key], limit):{'.6g' if key == 'usd' else '.0f'}}"
+            for key, limit in self._limits.items()
+            if spent[key] >= limit or key in self._full
         ]
 
-    def has_room(self, in_flight: int) -> bool:
-        """True if one more rollout may be leased beside those in flight.
-
-        One rollout always may: only spending finds the end of the budget.
+    def begin(self, family: str) -> bool:
+        """Count one more rollout as in flight, if it fits beside the others; return whether it
+        does. Without others, and if none has ended, it always fits.
         """
-        if in_flight == 0:
+        if not self._limits:
             return True
-        done = self._totals.rows + self._totals.failed
-        if not done:
-            return in_flight < FIRST or not self.is_set
-        return all(
-            spent + (in_flight + 1) * spent / done <= limit for spent, limit, *_ in self._spent()
-        )
+        alone = not self._in_flight
+        if not (alone or self._dearest):
+            return False
+        spent = _costs(self._totals)
+        full = {
+            key
+            for key, limit in self._limits.items()
+            if spent[key]
+            + self._forecast(family, key, 1 if alone else UNSEEN)
+            + sum(n * self._forecast(one, key) for one, n in self._in_flight.items())
+            > limit
+        }
+        if full:
+            self._full = full if alone else set()
+            return False
+        self._in_flight[family] += 1
+        return True
+
+    def _forecast(self, family: str, key: str, unseen: int = UNSEEN) -> float:
+        if (own := self._dearest.get(family)) is not None:
+            return own[key]
+        return unseen * self._dearest.get("", {}).get(key, 0)
+
+    def end(self, family: str, stats: Mapping[str, object] | None) -> None:
+        """Note that a rollout is no longer in flight, and what it cost; None if it broke."""
+        self._in_flight -= Counter([family])
+        if stats is not None:
+            self.learn(family, stats)
+
+    def learn(self, family: str, stats: Mapping[str, object]) -> None:
+        """Note what a rollout cost."""
+        if not self._limits:
+            return
+        unknown = stats["num_turns"] and stats["input_tokens"] is None
+        self._unknown |= self._metered and bool(unknown)
+        one = Totals()
+        one.charge(stats)
+        for name in (family, ""):
+            known = self._dearest.get(name, {})
+            costs = _costs(one).items()
+            self._dearest[name] = {key: max(known.get(key, 0), cost) for key, cost in costs}
+
+
+def _costs(totals: Totals) -> Mapping[str, float]:
+    return {"usd": totals.cost_usd, "tokens": totals.tokens, "turns": totals.turns}
 
 
 EQUAL_REFUSALS = 5

@@ -44,7 +44,7 @@ from synth.core.validation.gold_reply import gold_reply
 from synth.core.validation.gold_run import GoldRun
 from synth.episode import Episode
 from synth.errors import SynthError, TaskError
-from synth.rewards import Evidence, judge, shared_row, solved, world_rewards
+from synth.rewards import Evidence, author_error, judge, shared_row, solved, world_rewards
 from synth.task import Task
 from synth.user import Consent, UserTurn
 from synth.verdict import StopReason
@@ -375,9 +375,12 @@ def _refusal(result: ToolResult) -> str:
 def shortfall(task: Task, gold: GoldRun, world: World) -> str:
     """The gates that a playing of gold does not pass, with reasons; empty if it passes all.
 
-    Scores of the world's rewards.py need not be full, but they must not fail.
+    Scores of the world's rewards.py need not be full. Raises :class:`TaskError` with file and line
+    for a function there that fails.
     """
     verdicts = judge(replace(gold.evidence, task=task), world_rewards(world))
+    if message := author_error(verdicts):
+        raise TaskError(f"{world.path}/{message} (task {task.id}, slots {dict(task.slots)})")
     if solved(verdicts):
         return ""
     return "; ".join(

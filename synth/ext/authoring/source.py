@@ -396,8 +396,8 @@ def _refuse_dump(file: Path) -> None:
         raise OperatorError(f"{file} cannot be read: {unreadable(error, 'SQL')}") from error
     if head.startswith(b"SQLite format 3\0"):
         raise OperatorError(
-            f"{file} is a database of SQLite, and --from takes SQL files: put its URL in a variable"
-            f" ({shlex.quote(f'sqlite:///{file}')}) and run synth new PATH --dsn-env-var NAME"
+            f"{file} is a database of SQLite, and --from takes SQL files: run"
+            f" synth new PATH --from-url {shlex.quote(f'sqlite:///{file}')}"
         )
     if dump := _way_out(1, head.decode("latin-1"), str(file)):
         raise OperatorError(

@@ -15,6 +15,7 @@ from rich.console import Console
 from synth.coordinator import RunReport
 from synth.core.config.rules import AGENT
 from synth.core.dataset.reader import Dataset
+from synth.core.dataset.store.atomic_files import disk
 from synth.core.dataset.store.card import (
     columns_table,
     splits_and_configs,
@@ -69,10 +70,11 @@ def write_card(facts: RunFacts, declared: Licences, repo: str | None = None) -> 
     written: list[Path] = []
     for name, text in card_files(facts, declared, repo).items():
         file = facts.directory / name
-        file.parent.mkdir(exist_ok=True)
-        temporary = file.with_name(f".{file.name}.tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(file)
+        with disk(file):
+            file.parent.mkdir(exist_ok=True)
+            temporary = file.with_name(f".{file.name}.tmp")
+            temporary.write_text(text, "utf-8")
+            temporary.replace(file)
         written.append(file)
     return written
 

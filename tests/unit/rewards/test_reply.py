@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -326,3 +327,15 @@ def test_an_invented_event_is_noted_in_a_world_that_knows_one_of_its_words(
 def test_how_often_sets_no_condition():
     often, later = sentences("I order it once a day. Once you agree, it is ordered.")
     assert [often.plain, later.plain] == [True, False]
+
+
+@pytest.mark.parametrize("words", ["$4.50 ", "the book is lent, "])
+def test_a_reply_of_twice_the_length_takes_twice_the_work(library: dict[str, Desk], words: str):
+    def calls(times: int) -> int:
+        counted = list[str]()
+        sys.setprofile(lambda _, event, __: counted.append(event))
+        library["lend_book free"].told(words * times)
+        sys.setprofile(None)
+        return len(counted)
+
+    assert calls(1) + calls(600) < 2.7 * calls(300)

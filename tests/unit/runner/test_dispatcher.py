@@ -183,10 +183,10 @@ class TestHealthy:
         await dispatcher.open(StopSignal())
         ahead: list[int] = []
 
-        def room(index: int) -> bool:
-            allowed = index < len(seen) + 3
+        def room(work: Assignment) -> bool:
+            allowed = work.index < len(seen) + 3
             if allowed:
-                ahead.append(index - len(seen))
+                ahead.append(work.index - len(seen))
             return allowed
 
         await dispatcher.run(work(50), seen.append, StopSignal(), room)

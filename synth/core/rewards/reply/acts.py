@@ -9,10 +9,11 @@ day than the calls did. The verbs come from the world's writing tools and a shor
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, cast
 
@@ -298,24 +299,32 @@ class ActClaims:
     def _claimed(self, sentence: AgentSentence) -> Iterator[_Claim]:
         """The acts that a sentence claims."""
         text, last = sentence.text, 0
+        clauses = [item.span() for item in _CLAUSE.finditer(text)]
+
+        @cache
+        def before_name(word: str) -> bool:
+            pattern = rf"\b{word}\s+(?:off |up |out )?[A-Z#€$\d]"
+            return re.search(pattern, sentence.raw) is not None
+
         for found in _CLAIM.finditer(text):
             kind = str(found.lastgroup)
             start, end = found.span(kind)
-            first = max((item.end() for item in _CLAUSE.finditer(text, 0, start)), default=0)
+            at = bisect_left(clauses, (start, 0))
+            first = clauses[at - 1][1] if at else 0
             if kind == "more" and _WOULD.search(text, last, start):
                 continue  # "I would have cancelled it and refunded the amount"
             last = first
             end = cast("re.Match[str]", _MORE_VERBS.match(text, end)).end()
-            past = _CLAUSE.search(text, end)
+            past = bisect_left(clauses, (end, 0))
             claim = _Claim(
                 stem(found[kind]) if kind == "noun" else base_form(found[kind]),
                 kind,
                 text[first:start],
-                text[end : past.start() if past else len(text)],
+                text[end : clauses[past][0] if past < len(clauses) else len(text)],
             )
-            named = bool(
+            named = kind == "own" and bool(
                 _OBJECT.search(text, found.start(), start)  # "I had it rerouted"
-                or re.search(rf"\b{found[kind]}\s+(?:off |up |out )?[A-Z#€$\d]", sentence.raw)
+                or before_name(found[kind])
             )
             if self._is_act(claim, found[kind], named=named) and not claim.reports:
                 yield claim

@@ -12,13 +12,14 @@ CHECK = "unknown identifier"
 
 _LINK = re.compile(
     r"\b(?:https?://|www\.)[^\s<>()\"'\]]+"
-    r"|\b[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|app|info|dev"
-    r"|shop)\b(?:/[^\s<>()\"'\]]*)?",
+    r"|\b[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){0,9}\.(?:com|org|net|io|co|example|app|info"
+    r"|dev|shop)\b(?:/[^\s<>()\"'\]]*)?",
     re.IGNORECASE,
 )
-_SPELLED_LINK = re.compile(r"\b([\w-]+)\s+(?:dot|\[dot\]|\(dot\))\s+(\w+)\b", re.IGNORECASE)
+_SPELLED_LINK = re.compile(r"\b([\w-]{1,63})\s+(?:dot|\[dot\]|\(dot\))\s+(\w+)\b", re.IGNORECASE)
 _EMAIL = re.compile(
-    r"[\w.+-]+(?:@|\s+(?:at|\(at\)|\[at\])\s+)[a-zA-Z][\w-]*(?:(?:\.|\s+dot\s+)[\w-]+)+"
+    r"(?<![\w.+-])[\w.+-]++(?:@|\s+(?:at|\(at\)|\[at\])\s+)"
+    r"[a-zA-Z][\w-]*(?:(?:\.|\s+dot\s+)[\w-]+)+"
 )
 _PHONE = re.compile(r"(?<![\w$€£.,#-])(?:\+|\(|00)?\d(?:[\d ()./-]{5,16})\d(?![\w.,]*\d)")
 _STREET = re.compile(
@@ -31,7 +32,7 @@ _TOKEN = re.compile(r"(?<![\w@./:$€£-])#?(?=[\w-]*\d)[A-Za-z0-9]+(?:[_-][A-Za
 _NAMED = re.compile(
     r"(?i:\b(?:code|number|reference|ticket|case|tracking|confirmation|order|reservation|booking"
     r"|invoice|id)"
-    r"(?: (?:code|number|no\.?|id|is))*\s*(?::|#|is)?\s*[\"'*`]*|\bending (?:in|with) )"
+    r"(?: (?:code|number|no\.?|id|is)){0,4}\s*(?::|#|is)?\s*[\"'*`]*|\bending (?:in|with) )"
     r"([A-Z0-9][A-Z0-9-]{4,}|#?\d{4,})\b"
 )
 _MEASURED = re.compile(

@@ -85,7 +85,7 @@ class AgentSentence:
     def asks(self) -> bool:
         return "?" in self.raw
 
-    @property
+    @cached_property
     def denies(self) -> bool:
         return self.refuses or any(map(is_negative, self.words))
 
@@ -97,13 +97,13 @@ class AgentSentence:
     def sets_apart(self) -> bool:
         return not _APART.isdisjoint(self.words)
 
-    @property
+    @cached_property
     def conditional(self) -> bool:
         if _CONDITION.isdisjoint(self.words):
             return False
         return not _CONDITION.isdisjoint(texts(tokens(HOW_OFTEN.sub("", self.raw))))
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """It states something: it asks for nothing, denies nothing and sets no condition."""
         return not (self.asks or self.denies or self.conditional)

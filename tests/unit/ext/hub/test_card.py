@@ -96,6 +96,9 @@ def test_plots_are_svg_without_anything_active(run: Path):
     for file in written[1:]:
         tags = {element.tag.split("}")[1] for element in ET.parse(file).iter()}
         assert tags <= {"svg", "title", "style", "text", "rect", "line"}
+    (run / ".README.md.tmp").mkdir()  # a place that cannot be written, also for root
+    with pytest.raises(OperatorError, match=rf"cannot write {run}/README\.md: Is a directory"):
+        write_card(facts, licences(facts))
 
 
 @pytest.mark.parametrize(
