@@ -15,7 +15,14 @@ from synth.core.tasks.yaml.saves import saved_values
 from synth.core.tasks.yaml.template import names_in
 from synth.core.tasks.yaml.words import TODAY
 from synth.core.types.reply import GoldReply
-from synth.core.types.steps import CallStep, FollowUpStep, Step, rewritten, steps_from_json
+from synth.core.types.steps import (
+    CallStep,
+    FollowUpStep,
+    Step,
+    every_step,
+    rewritten,
+    steps_from_json,
+)
 from synth.task import Task
 
 OF = "@"
@@ -67,14 +74,17 @@ Reading = tuple[str, Mapping[str, object], object]
 def without_repeats(steps: Sequence[Step], reads: Mapping[int, Reading]) -> dict[int, Step]:
     """Steps by their places, without the reads whose result is known: the later of two alike, and
     the search for the id of a thing that an earlier result shows. ``reads`` holds what each step
-    read, by its ``id``.
+    read, by its ``id``. A read that saves a name anew is kept: saved earlier, it would be lost.
     """
     out: dict[int, Step] = {}
     known: dict[int, tuple[Reading, Sequence[_Found]]] = {}
+    names = set[str]()
     for number, step in enumerate(steps):
         read = reads.get(id(step)) if isinstance(step, CallStep) else None
+        saved = {name for one in every_step([step]) for name in getattr(one, "save", ())}
+        anew, names = not names.isdisjoint(saved), names | saved
         found = next(_taken(cast("CallStep", step), read, known), None) if read else None
-        if found is not None:
+        if found is not None and not anew:
             earlier = cast("CallStep", out[found[0]])
             out[found[0]] = replace(earlier, save={**earlier.save, **found[1]})
             continue
