@@ -92,14 +92,14 @@ class Plan:
             for split, pool in order
         ]
 
-        def shown(block: Block, task: Task) -> Task:
+        def opening(block: Block, task: Task) -> str:
             for transform in transforms:
-                if transform.rewords:
-                    task = transform.changed(task, 0, first=block.split == order[0][0])
-            return task
+                said = transform.opening(task, first=block.split == order[0][0])
+                task = replace(task, prompt=said) if said != task.prompt else task
+            return task.prompt
 
         for transform in transforms:
-            blocks = transform.choose(blocks, shown)
+            blocks = transform.choose(blocks, opening)
         plan = cls(blocks, samples, seed, tasks, transforms)
         if not plan.tasks:
             raise OperatorError(f"tasks.transforms: none of the {plan.chosen} tasks is left")

@@ -131,11 +131,6 @@ class TaskTransform(Contract):
 
     Options: ClassVar[type] = NoOptions
 
-    rewords: ClassVar[bool] = False
-    """Whether :meth:`changed` gives users other words, those in which :meth:`choose` is shown
-    tasks.
-    """
-
     def __init__(self, options: object = None) -> None:
         self.options = options
 
@@ -149,12 +144,16 @@ class TaskTransform(Contract):
         """See the database of a universe, before tasks are chosen. By default nothing is done."""
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[Block]:
-        """The tasks of each universe, in the place of those that ``blocks`` have. ``shown`` gives a
-        task of a block in the words that its user will use. By default the same.
+        """The tasks of each universe, in the place of those that ``blocks`` have. ``opening`` gives
+        the first words of a task of a block after all transforms. By default the same.
         """
         return blocks
+
+    def opening(self, task: Task, *, first: bool) -> str:
+        """The first words of a task's user after :meth:`changed`. By default ``task.prompt``."""
+        return task.prompt
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
         """The task that takes the place of the ``index``-th one; ``first`` says that its split is

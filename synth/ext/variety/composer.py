@@ -9,14 +9,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import islice
+from random import Random
 from typing import Any, cast
 
 from synth.core.foundation.hashing import canonical, derive_seed, digest
 from synth.core.foundation.near_duplicates import NearDuplicates, number_of, shingles, words
 from synth.core.tasks.grounding import turns
 from synth.core.tasks.yaml.words import TODAY
+from synth.core.types.phrasings import JOIN
 from synth.core.types.steps import BranchStep, CallStep, ReplyStep, Step, every_step
-from synth.ext.variety.composition import compose, setting, shared_form
+from synth.ext.variety.composition import joined, setting, shared_form
 from synth.ext.variety.wording.grammar import grammar
 from synth.source import TaskPool
 from synth.task import Task
@@ -57,7 +59,7 @@ KNOWN = 10_000
 BEGINNING = 4
 """Words at the beginning of a reply."""
 
-RECENT = 256
+RECENT = 1024
 """The most tasks that are kept."""
 
 Places = tuple[tuple[str, int], ...]
@@ -104,6 +106,8 @@ class _PartFacts:
     its user is asked, so that a later request about the same things may contradict it.
     """
 
+    task_id: str
+    slots: Mapping[str, Any]
     setting: tuple[object, ...]
     named: frozenset[str]
     acts: Sequence[tuple[str, str]]
@@ -114,6 +118,8 @@ class _PartFacts:
     is_note: bool
     opening: Opening
     last_words: LastWords
+    answer: Mapping[str, object] | None
+    form: Mapping[str, object] | None
 
     def contradicts(self, earlier: Sequence[_PartFacts]) -> bool:
         """True if an earlier request about the same thing gave another value for a parameter: it
@@ -134,11 +140,11 @@ class Composer:
 
     ``capacities`` are the families that may be parts, with the number of their tasks; ``count`` is
     the number of composed tasks that are asked. ``firsts`` are the families and places of the tasks
-    that may begin one (None: all). ``wanted`` tells of a composed task whether it may be asked,
-    and ``own`` of the tools that it calls. ``later`` is the number of later requests that each
-    family should give (None: all the same). ``settled`` are the requests of composed tasks by their
-    index. While they are settled, ``made`` counts the requests of each family and each place, and
-    ``asked`` holds the later ones of the plan so far.
+    that may begin one (None: all). ``wanted`` says whether a composed task may be asked (None:
+    all may), and ``own`` whether its tools may be called. ``later`` is the number of later requests
+    that each family should give (None: all the same). ``settled`` are the requests of composed
+    tasks by their index. While they are settled, ``made`` counts the requests of each family and
+    each place, and ``asked`` holds the later ones of the plan so far.
     """
 
     pool: TaskPool
@@ -146,7 +152,7 @@ class Composer:
     count: int
     seed: int
     firsts: Sequence[tuple[str, int]] | None = None
-    wanted: Callable[[Task], bool] = lambda _: True
+    wanted: Callable[[Task], bool] | None = None
     own: Callable[[Sequence[str]], bool] = lambda _: True
     later: Mapping[str, float] | None = None
     settled: Mapping[int, Places] = field(default_factory=dict[int, Places])
@@ -246,30 +252,40 @@ class Composer:
         first = self.settled.get(index)
         if first is None:
             found = (one for fewer in sizes for one in self._candidates(index, fewer))
-            first, task = next(found, (None, None))
-        else:
-            task = compose([self._task(*place) for place in first], self.seed)
-        if task is None or not attempt:
-            return task
-        others = (
-            other
-            for fewer in sizes
-            for closed in (False, True)
-            for places, other in self._candidates(index, fewer, closed=closed)
-            if places != first
-        )
-        return next(islice(others, attempt - 1, None), None)
+            first = next(found, None)
+        places = first
+        if first is not None and attempt:
+            others = (
+                other
+                for fewer in sizes
+                for closed in (False, True)
+                for other in self._candidates(index, fewer, closed=closed)
+                if other != first
+            )
+            places = next(islice(others, attempt - 1, None), None)
+        return None if places is None else self._composed(places)
 
-    def settle(self, sizes: Sequence[int], takes: Callable[[Task], bool]) -> Composer:
+    def _composed(self, places: Sequence[tuple[str, int]]) -> Task:
+        name = self._id(places)
+        return joined([self._task(*place) for place in places], name, derive_seed(name))
+
+    def _id(self, places: Sequence[tuple[str, int]]) -> str:
+        ids = [self.facts(*place).task_id for place in places]
+        return f"{JOIN.join(family for family, _ in places)}-{digest('composed', ids, self.seed)}"
+
+    def settle(self, sizes: Sequence[int], takes: Callable[[Task, LastWords], bool]) -> Composer:
         """The composer whose composed tasks, of these ``sizes``, are each the first candidate that
-        ``takes`` accepts, where one of the first ones is. The tasks of a family take turns.
+        ``takes`` accepts, where one of the first ones is. It gets the first request with the
+        id and slots of the composed task, and the last words. The tasks of a family take turns.
         """
         settled = dict[int, Places]()
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
-            for places, task in islice(self._candidates(index, size, closed=False), LOOKED_AT):
-                if takes(task):
+            for places in islice(self._candidates(index, size, closed=False), LOOKED_AT):
+                slots = {str(at): self.facts(*place).slots for at, place in enumerate(places)}
+                first = replace(self._task(*places[0]), id=self._id(places), slots=slots)
+                if takes(first, self.facts(*places[-1]).last_words):
                     settled[index] = places
                     for place in places[1:]:
                         self.made.update([place, place[0]])
@@ -277,11 +293,9 @@ class Composer:
                     break
         return self.changed(settled=settled, made=Counter[object](), asked=NearDuplicates())
 
-    def _candidates(
-        self, index: int, size: int, *, closed: bool | None = None
-    ) -> Iterator[tuple[Places, Task]]:
-        """Requests that can stand together, and their composed task. ``closed``: only those whose
-        last words are closed, or open (None: both).
+    def _candidates(self, index: int, size: int, *, closed: bool | None = None) -> Iterator[Places]:
+        """Requests that can stand together. ``closed``: only those whose last words are closed, or
+        open (None: both).
         """
         total = sum(self.capacities.values()) if self.firsts is None else len(self.firsts)
         for place in range(index, total, self.count):
@@ -290,24 +304,25 @@ class Composer:
             if len(others) < size - 1:
                 continue
             for draw in range(DRAWS):
-                seed = derive_seed(self.seed, self.pool.universe, place, draw)
-                others.sort(key=lambda name: self._rank(seed, name))
-                places = [first, *islice(self._later(first, partners, others, seed), size - 1)]
+                dice = Random(derive_seed(self.seed, self.pool.universe, place, draw))
+                drawn = sorted(others, key=lambda name: self._rank(name, dice.random()))
+                places = [first, *islice(self._later(first, partners, drawn, dice), size - 1)]
                 facts = [self.facts(*one) for one in places]
                 if len(places) < size or not self.own(self.tools_of([one.acts for one in facts])):
                     continue
                 if closed is not None and self.closed(facts[-1].last_words) != closed:
                     continue
-                parts = [self._task(*one) for one in places]
-                if shared_form(parts)[0] and self.wanted(task := compose(parts, self.seed)):
-                    yield tuple(places), task
+                if not shared_form(facts[0].form, [one.answer for one in facts])[0]:
+                    continue
+                if self.wanted is None or self.wanted(self._composed(places)):
+                    yield tuple(places)
 
     def _later(
         self,
         first: tuple[str, int],
         partners: Mapping[str, Sequence[int]],
         names: Sequence[str],
-        seed: int,
+        dice: Random,
     ) -> Iterator[tuple[str, int]]:
         """Places of requests of these families. None is about a thing that an earlier one is about,
         but for a change to what was only asked about, and none asks for what one has shown. Who
@@ -320,9 +335,8 @@ class Composer:
         for name in names:
             known = self._changing(name, partners[name], asked - taken)
             for draw in range(DRAWS):
-                chance = derive_seed(seed, name, draw)
-                follows = bool(known) and (chance / 2**63) < FOLLOWS_ON
-                place = self._partner(name, known if follows else partners[name], chance)
+                follows = bool(known) and dice.random() < FOLLOWS_ON
+                place = self._partner(name, known if follows else partners[name], dice)
                 part = self.facts(name, place)
                 barred = taken if follows else taken | asked
                 shown = part.only_asks and set[str]() < part.calls <= made
@@ -374,21 +388,20 @@ class Composer:
         partners = self._partners.get(self.facts(family, place).setting, {})
         return partners, [name for name in partners if name != family]
 
-    def _rank(self, seed: int, family: str) -> float:
+    def _rank(self, family: str, chance: float) -> float:
         """The place of a family among those drawn by their pulls, without replacement (Efraimidis
         and Spirakis, "Weighted random sampling with a reservoir", 2006).
         """
-        chance = (derive_seed(seed, family) + 1) / 2**63
-        return -math.log(chance) / self._pulls[family]
+        return -math.log1p(-chance) / self._pulls[family]
 
-    def _partner(self, family: str, places: Sequence[int], draw: int) -> int:
+    def _partner(self, family: str, places: Sequence[int], dice: Random) -> int:
         """The place of a task of a family in the setting of its tasks at ``places``: any one, if
         they have the same setting.
         """
-        known = places[draw % len(places)]
+        known = dice.choice(places)
         if family not in self._everywhere or len(places) < ENOUGH:
             return known
-        place = draw % self.capacities[family]
+        place = dice.randrange(self.capacities[family])
         own, other = (self.facts(family, at) for at in (known, place))
         return place if own.setting == other.setting else known
 
@@ -409,6 +422,8 @@ def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
     gate, acts = task.gate("reply"), Composer.acts_of(task)
     claims = cast("Mapping[str, Any]", gate.options or {}).get("acts", ()) if gate else ()
     return _PartFacts(
+        task_id=task.id,
+        slots=task.slots,
         setting=setting(task),
         named=frozenset(_named(task)),
         acts=acts,
@@ -420,6 +435,8 @@ def facts_of(task: Task, writers: Collection[str]) -> _PartFacts:
         is_note=grammar().is_note(task.prompt),
         opening=opening_of(words(task.prompt)),
         last_words=LastWords.of(task),
+        answer=task.answer,
+        form=task.form,
     )
 
 

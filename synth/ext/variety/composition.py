@@ -10,10 +10,10 @@ playing gold.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from synth.core.foundation.hashing import canonical, derive_seed, digest
+from synth.core.foundation.hashing import canonical
 from synth.core.tasks.forms import joint_form
 from synth.core.tasks.parts import OF, joined_gold, with_own_names
 from synth.core.tasks.setup_calls import SETUP
@@ -54,32 +54,23 @@ def setting(task: Task) -> tuple[object, ...]:
     return rules, task.now[:10], form, task.universe, canonical(task.extras.get(SETUP, ()))
 
 
-def shared_form(parts: Sequence[Task]) -> tuple[bool, Mapping[str, object] | None]:
+def shared_form(
+    form: Mapping[str, object] | None, answers: Iterable[Mapping[str, object] | None]
+) -> tuple[bool, Mapping[str, object] | None]:
     """The form in which the answers to all parts are handed in (None: there are none), and whether
-    there can be one: a field has one type.
+    there can be one: a field has one type. ``form`` is the form of the first part.
     """
-    answers = [part.answer for part in parts if part.answer is not None]
-    if parts[0].form is not None or not answers:
-        return True, parts[0].form
-    form = joint_form(answers)
+    due = [answer for answer in answers if answer is not None]
+    if form is not None or not due:
+        return True, form
+    form = joint_form(due)
     return form is not None, form
 
 
-def compose(parts: Sequence[Task], seed: int) -> Task:
-    """The task that asks for these parts in their order. They must have one :func:`setting`.
-
-    It depends on the parts and ``seed``, which draws the words between them.
-    """
-    identity = digest("composed", [part.id for part in parts], seed)
-    return joined(parts, f"{_family(parts)}-{identity}", derive_seed(identity))
-
-
-def _family(parts: Sequence[Task]) -> str:
-    return JOIN.join(part.family for part in parts)
-
-
 def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
-    """The task of that id and seed that asks for these parts."""
+    """The task of that id and seed that asks for these parts in their order. They must have one
+    :func:`setting`; ``draw`` chooses the words between them.
+    """
     own = [_part(parts, index, draw) for index in range(len(parts))]
     compare = {name: rule for part in own for name, rule in part.rules.compare.items()}
     gates = {canonical(gate.to_json()): gate for part in own for gate in part.gates}
@@ -87,10 +78,10 @@ def joined(parts: Sequence[Task], task_id: str, draw: int) -> Task:
     task = replace(
         own[0],
         id=task_id,
-        family=_family(parts),
+        family=JOIN.join(part.family for part in parts),
         case=None,
         answer=None,
-        form=shared_form(own)[1],
+        form=shared_form(own[0].form, [part.answer for part in own])[1],
         gold=joined_gold(own),
         slots={str(index + 1): dict(part.slots) for index, part in enumerate(own)},
         key=[part.key for part in own],

@@ -77,7 +77,7 @@ class Filters:
     near-duplicates are welcome), and ``ranges`` that hold a task, by the key of ``tasks``.
     ``splits`` are the splits' shares of the sequences of tools (empty: any split may have any),
     ``split`` is the one that is planned. ``refused`` counts the tasks that were refused, by that
-    key. ``shown`` gives a task in the words that its user will use,
+    key. ``opening`` gives the first words of a task as its user will say them,
     ``asked`` has the later requests of composed tasks.
     """
 
@@ -87,7 +87,7 @@ class Filters:
     splits: Mapping[str, float] = field(default_factory=dict[str, float])
     split: str = ""
     refused: Counter[str] = field(default_factory=Counter[str])
-    shown: Callable[[Task], Task] = lambda task: task
+    opening: Callable[[Task], str] = lambda task: task.prompt
     asked: NearDuplicates = field(default_factory=NearDuplicates)
     _ends: set[str] = field(default_factory=set[str])
     _begun: Counter[str] = field(default_factory=Counter[str])
@@ -119,14 +119,13 @@ class Filters:
         full = any(self._begun[beginning] >= most for beginning in last.beginnings)
         return full or not self._ends.isdisjoint(last.ends)
 
-    def closes(self, task: Task) -> bool:
+    def closes(self, task: Task, last: LastWords) -> bool:
         """Add a task whose last words are open, and whose first words nearly repeat another one's,
         with slots masked, for few tasks only.
         """
-        last = LastWords.of(task)
         if self.wordings is None or self.closed(last):
             return False
-        asked = masked(words(self.shown(task).prompt), task.slots)
+        asked = masked(words(self.opening(task)), task.slots)
         if taken := self.wordings.take(opening_of(asked)):
             self._ends_in(last)
         return taken
@@ -153,9 +152,9 @@ class Filters:
             return False
         if self.openings is None:
             return True
-        taken = self.openings.take(opening_of(words(self.shown(task).prompt)))
-        if taken and not self.closes(task):
-            self._ends_in(LastWords.of(task))
+        taken = self.openings.take(opening_of(words(self.opening(task))))
+        if taken and not self.closes(task, last := LastWords.of(task)):
+            self._ends_in(last)
         return self._counted(taken)
 
     def _counted(self, taken: bool) -> bool:

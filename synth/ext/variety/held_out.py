@@ -24,7 +24,7 @@ class HeldOutWordings(TaskTransform):
         self._share, self._varied = options.held_out_phrasings or 0, options.wording == "varied"
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[Block]:
         names = self._held_out(blocks).families
         return [

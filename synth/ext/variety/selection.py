@@ -116,7 +116,7 @@ class TaskSelection(TaskTransform):
                 raise OperatorError(f"tasks.from_run: {error}") from None
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[SelectedBlock]:
         names = list(dict.fromkeys(name for block in blocks for name in block.share))
         weights, most = weights_of(self._asked.weights, names), self._asked.max_near_duplicates
@@ -134,7 +134,7 @@ class TaskSelection(TaskTransform):
         chosen: list[SelectedBlock] = []
         lacking: Counter[str] = Counter()
         for block, sizes in zip(blocks, self._sizes(blocks), strict=True):
-            filters.shown, filters.split = partial(shown, block), block.split
+            filters.opening, filters.split = partial(opening, block), block.split
             chosen.append(self._selected(block, lacking[block.split], sizes, weights, filters))
             lacking[block.split] += block.tasks - chosen[-1].tasks
         if self._ranges and not any(block.tasks for block in chosen):
@@ -199,7 +199,7 @@ class TaskSelection(TaskTransform):
                 f" universe {pool.universe} has {len(asked)} ({', '.join(asked)})"
             )
         own = replace(filters)
-        rules = None, own.hold, partial(own.is_own, "tools")
+        rules = None, own.hold if own.ranges else None, partial(own.is_own, "tools")
         composer = Composer(pool, capacities, many, seed, *rules) if many else None
         places: dict[str, list[int]] | None = None
         share, exhausted = shares_by(weights, alone, capacities), frozenset[str]()

@@ -70,7 +70,7 @@ class Toolsets(TaskTransform):
         self._writers: Collection[str] = ()
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[Block]:
         world_tools = blocks[0].source.world.tools if blocks else ()
         self._tools = {tool.name: tool for tool in world_tools}

@@ -49,7 +49,6 @@ class VariedWording(TaskTransform):
     """
 
     Options = WordingConfig
-    rewords = True
 
     def __init__(self, options: WordingConfig | None = None) -> None:
         super().__init__(options)
@@ -58,6 +57,9 @@ class VariedWording(TaskTransform):
 
     def digest(self) -> str:
         return digest(grammar_digest(), self._held_out)
+
+    def opening(self, task: Task, *, first: bool) -> str:
+        return _speaker(task, self._held_out if first else ()).opening(task.prompt)
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:
         return reworded(task, self._held_out if first else ())
@@ -72,21 +74,24 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
     The words come from the ``voice`` of that name, or else from one that is drawn and not
     ``barred``.
     """
+    speaker = _speaker(task, barred, voice)
+    parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
+    phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
+    whole = _said_by(task, speaker, first=True)
+    return replace(whole, parts=tuple(parts)).with_extra("phrasing", phrasing)
+
+
+def _speaker(task: Task, barred: Collection[str], voice: str | None = None) -> _Speaker:
     words = grammar()
     named = {found.name: found for found in words.voices}
-    notes = any(words.is_note(one.prompt) for one in task.parts or (task,))
     drawn = named.get(voice or "") or words.voice(
-        derive_seed("voice", task.id), barred, notes=notes
+        derive_seed("voice", task.id), barred, notes=words.is_note(task.prompt)
     )
     hour = datetime.fromisoformat(task.now).hour
     texts = [*drawn.greetings.at(hour), *drawn.contexts, *drawn.questions, *drawn.closings]
     for one in (task, *task.parts):
         texts += [one.prompt, one.role.opening, *(sequel.says for sequel in one.role.then)]
-    speaker = _Speaker(words, drawn, Masked(values_of(task), texts), task.id, hour)
-    parts = [_said_by(part, speaker, first=index == 0) for index, part in enumerate(task.parts)]
-    phrasing = f"{task.extras.get('phrasing', '')}{VOICE}{speaker.voice.name}"
-    whole = _said_by(task, speaker, first=True)
-    return replace(whole, parts=tuple(parts)).with_extra("phrasing", phrasing)
+    return _Speaker(words, drawn, Masked(values_of(task), texts), task.id, hour)
 
 
 def _said_by(task: Task, speaker: _Speaker, *, first: bool) -> Task:

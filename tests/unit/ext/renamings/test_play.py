@@ -53,7 +53,7 @@ class Scene:
         """The renamings of a plan over the pool."""
         made = Renamings(RenamingsConfig(renamings=[*numbers], held_out_renamings=[*held_out]))
         made.look(self.template)
-        made.choose([Block(self.pool, "train", seed, {})], lambda _, task: task)
+        made.choose([Block(self.pool, "train", seed, {})], lambda _, task: task.prompt)
         return made
 
     def plan(self, numbers: Sequence[int], tasks: int = 7, seed: int = 0) -> Plan:

@@ -28,7 +28,7 @@ from synth.core.validation.prove import prove_and_keep
 from synth.core.validation.report import FamilyReport
 from synth.errors import OperatorError, TaskError
 from synth.ext.variety.composer import facts_of
-from synth.ext.variety.composition import LEADS, compose, setting, shared_form
+from synth.ext.variety.composition import LEADS, joined, setting, shared_form
 from synth.ext.variety.config import SelectionConfig
 from synth.ext.variety.selection import TaskSelection
 from synth.plan import Plan
@@ -50,7 +50,7 @@ def composed(pool: FamilyTasks) -> Task:
     lend = pool.task("lend_book", 0, 7)
     renewals = (pool.task("renew_all", index, 7) for index in range(pool.capacity("renew_all")))
     name = str(lend.slots["name"])
-    return compose([lend, next(task for task in renewals if task.slots["name"] != name)], 7)
+    return joined([lend, next(task for task in renewals if task.slots["name"] != name)], "ab", 7)
 
 
 def test_a_composed_task_is_its_parts_one_after_another(pool: FamilyTasks):
@@ -69,16 +69,14 @@ def test_a_composed_task_is_its_parts_one_after_another(pool: FamilyTasks):
     assert set(fields) == {*(one.answer or {})["properties"], *(two.answer or {})["properties"]}
     again = Task.from_json(json.loads(canonical(task.to_json())))
     assert canonical(again.to_json()) == canonical(task.to_json())
-    assert canonical(compose(task.parts, 7).to_json()) != canonical(
-        compose(task.parts, 8).to_json()
-    )
+    assert joined(task.parts, "a", 7) != joined(task.parts, "a", 8)
 
 
 def test_fields_of_two_types_have_no_form(pool: FamilyTasks):
     task = composed(pool)
     lend = replace(task.parts[0], answer={"properties": {"outcome": {"type": "integer"}}})
-    assert shared_form(task.parts)[0]
-    assert shared_form([lend, task.parts[0]]) == (False, None)
+    assert shared_form(None, [part.answer for part in task.parts])[0]
+    assert shared_form(None, [lend.answer, task.parts[0].answer]) == (False, None)
 
 
 def test_people_who_are_signed_in_do_not_share_a_conversation(pool: FamilyTasks):
@@ -98,14 +96,15 @@ def test_what_was_read_is_not_read_again_after_a_write_elsewhere(
         for loan in loans
         if loan.case == "free" and loan.slots["name"] == renewal.slots["name"]
     )
-    task, gold = asyncio.run(prove_and_keep(compose([first, second], 7), world, template))
+    task, gold = asyncio.run(prove_and_keep(joined([first, second], "ab", 7), world, template))
     tools = [outcome.call.name for outcome in gold.run.outcomes]
     assert (tools.count("find_member"), tools.count("list_loans"), tools.count("lend")) == (1, 1, 1)
     assert tools.index("renew") < tools.index("find_book")
     moves = moves_of(gold.run)
     assert reward_of(Attack("gold", "", moves), task, world, template) == 1.0
     other = next(one for one in renewals if one.slots["name"] != first.slots["name"])
-    task, gold = asyncio.run(prove_and_keep(compose([first, other, second], 7), world, template))
+    three = joined([first, other, second], "abc", 7)
+    task, gold = asyncio.run(prove_and_keep(three, world, template))
     searched = [dict(o.arguments) for o in gold.run.outcomes if o.call.name == "find_member"]
     assert len(searched) == 2, "the other member's search, under the same name, is in between"
 
@@ -188,7 +187,7 @@ def test_requests_that_change_the_same_row_are_refused(
 ):
     task = pool.task("renew_all", 0, 7)
     with pytest.raises(TaskError, match=r"composed task"):
-        asyncio.run(prove_and_keep(compose([task, task], 7), world, template))
+        asyncio.run(prove_and_keep(joined([task, task], "ab", 7), world, template))
 
 
 def test_a_new_request_begins_the_conversation_anew(pool: FamilyTasks):

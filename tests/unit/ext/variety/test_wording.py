@@ -224,12 +224,12 @@ def test_a_composed_task_says_the_same_in_its_parts_and_its_user(pool: FamilyTas
 
 
 def test_a_plan_of_varied_words_is_another_plan(pool: FamilyTasks):
-    plain, varied = (
-        Plan.make([pool], 10, 1, 0, transforms=[*own]) for own in ((), (VariedWording(),))
-    )
+    plain, varied = (Plan.make([pool], 10, 1, 0, own) for own in ((), (VariedWording(),)))
     assert plain.digest() != varied.digest()
     assert [plain.task(n).id for n in range(10)] == [varied.task(n).id for n in range(10)]
     assert varied.task(3) == reworded(plain.task(3))
+    for task in map(plain.task, range(plain.tasks)):
+        assert VariedWording().opening(task, first=False) == reworded(task).prompt
 
 
 def test_varied_tasks_prove_themselves():
