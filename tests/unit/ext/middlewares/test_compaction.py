@@ -277,7 +277,7 @@ async def test_no_context_parts_a_call_from_its_result_and_all_are_valid_request
     lines: list[Completion] = []
     for count, arguments, text in turns:
         own = [("same", "find", arguments)] * count
-        lines.append(calls(*own, content=text) if own else Completion(content=text))
+        lines.append(calls(*own, content=text) if own else Completion(content=f"So {text}"))
     opening = OPENING if system else OPENING[1:]
     model = Model([*lines, DONE], Completion(content="S."))
     options = CompactionConfig(threshold_tokens=threshold, keep_turns=keep)
