@@ -89,7 +89,6 @@ def test_a_reference_to_a_unique_column_leads_to_the_person(people: People):
     [eve] = people.in_text("Eve Moss")
     assert people.in_text("+49 30 7654321") == {eve}
     assert people.in_data({"code": "P-6"}) == {eve}
-    others = people.about_others({"code": "P-6"}, {eve})
-    assert others == [{"code": "P-5"}]
+    assert people.about_others({"code": "P-6"}, {eve}) == [{"code": "P-5"}]
     [ada], [fay] = people.in_text("Ada Kern"), people.in_text("Fay Brand")
     assert people.in_text("adak") == {ada} != {fay}

@@ -96,6 +96,8 @@ def _is_known(word: str) -> bool:
 
 def _is_noun(word: str) -> bool:
     after, named, stated = _shares(word)
+    if len(word) < 3 and word not in _ACRONYMS:  # tx
+        return False
     if after:
         return stated < (0.12 if after > 0.01 else 2 * after)
     if named or stated:
@@ -104,8 +106,8 @@ def _is_noun(word: str) -> bool:
 
 
 _ACRONYMS = frozenset(
-    """api cd crm css csv db dns dvd erp faq gps gpu html http https iban id ip isbn iso os pc pdf
-    rss sim sku sms ssl tv url usb uuid vat vm vpn""".split()  # noqa: SIM905
+    """api cd crm css csv db dns dvd ean erp faq gps gpu html http https iban id ip isbn iso os pc
+    pdf rss sim sku sla sms ssl tv url usb uuid vat vip vm vpn""".split()  # noqa: SIM905
 )
 """Short forms that people write in capitals."""
 

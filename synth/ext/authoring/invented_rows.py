@@ -348,7 +348,8 @@ class _Inventor:
         secret = bool(secret_columns({column.name: ()}))
         spoken = _is_coded(column.label, min(most, _LINE) if alone else most)
         coded = secret or column.role == "identifier" or spoken
-        pools = [[] if secret else provided(shape, column), NAMES if named and not coded else []]
+        names = NAMES if named and not coded else []
+        pools = [() if secret else provided(shape, column, most), names]
         wanted = 1.5 * self.sizes[shape.name] if unique else 0
         if texts := next(filter(None, (_fitting(pool, most, wanted) for pool in pools)), None):
             return Texts(texts)
@@ -358,14 +359,13 @@ class _Inventor:
 
     def _words(self, shape: TableShape, most: int) -> Maker:
         """Remarks; words where a line has no room, codes where a word has none."""
-        if most < max(map(len, _PLAIN)):
+        fitting = [word for word in _PLAIN if len(word) <= most]
+        if len(fitting) < 2:
             return _code(shape, most)
         if most > _LINE:
             return Texts(_NOTES)
-        words = self.draw.sample(_PLAIN, 5)
-        return Choice(
-            {word[:most].capitalize(): 16 // 2**place + 1 for place, word in enumerate(words)}
-        )
+        words = self.draw.sample(fitting, min(5, len(fitting)))
+        return Choice({word.capitalize(): 16 // 2**place + 1 for place, word in enumerate(words)})
 
 
 def _counted(table: LiveTable, column: ColumnShape) -> Maker | None:
@@ -456,9 +456,12 @@ def _marks(column: ColumnShape) -> Sequence[float]:
     return bounds or (amounts if column.role == "money" else (1, 2, 3, 5) if few else _COUNTS)
 
 
-def provided(shape: TableShape, column: ColumnShape) -> Sequence[str]:
-    """Texts for a column of this name, or of one that names states or kinds; none for others."""
+def provided(shape: TableShape, column: ColumnShape, most: int) -> Sequence[str]:
+    """Texts for a column of this name, or of one that names states or kinds; none for others. A
+    country is a code where ``most`` characters are too few for a name.
+    """
     provider = provider_of(shape, column)
+    provider = "country_code" if provider == "country" and most < _SHORT else provider
     if provider is None:
         lists = column.name in shape.handle and not shape.links
         return list(_chosen(shape.noun.one) or ()) if lists else ()

@@ -108,6 +108,7 @@ _WITH_PLURAL = {
     "staff_member": "staff personnel",
     "{}_file": "media",
     "crew_member": "crew",
+    "person": "people",
     "{}_item": "equipment furniture luggage baggage hardware merchandise news clothing",
     "{}_record": "info information traffic research maintenance history",
 }
@@ -224,10 +225,15 @@ def _is_mass(word: str) -> bool:
 
 @cache
 def is_countable(words: str) -> bool:
-    """True for words that end with a noun of which there are several: a calendar."""
+    """True for words that end with a noun of which there are several.
+
+    >>> [is_countable(one) for one in ("calendar", "overdue", "standing")]
+    [True, False, False]
+    """
     last = words.rpartition(" ")[2]
     is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
-    return is_noun and not _is_mass(last)
+    is_rare = resolve("synth.ext.authoring.english:is_rare")(_plural(last))
+    return is_noun and not (_is_mass(last) or is_rare or last.endswith("ing"))
 
 
 @cache
@@ -257,6 +263,7 @@ _SHORT = {
     "incl": "including",
     "vol": "volume",
     "dob": "date of birth",
+    "eol": "end of life",
     "ts": "time",
     "pos": "position",
     "min": "minimum",
@@ -293,6 +300,10 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
 
 
+_NO_PART = frozenset({"by", "with", "as", "at", "from", "until", "all", "any"})
+"""Words that no noun has before its last one."""
+
+
 @cache
 def is_sayable(words: str) -> bool:
     """True for a noun that a person would say: each word is in use or of another language, the last
@@ -308,7 +319,7 @@ def is_sayable(words: str) -> bool:
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
     inside = re.search(r"^name | (?:last|first) (?!name)", words)  # the email box last check
-    if ends or inside or not {"by", "with", "as", "at", "from", "until"}.isdisjoint(first):
+    if ends or inside or not _NO_PART.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
@@ -356,10 +367,15 @@ def said(
     return out
 
 
+_OF_SOMETHING = frozenset({"amount", "count", "date", "number", "percent", "time", "value"})
+
+
 def _without_initials(words: str, between: str = " ") -> str:
-    """The words without a program's initials, a short first one that is no word: ``rt name``."""
+    """The words without a program's initials, a short first one that is no word: ``rt name``. The
+    date or amount of something short keeps it.
+    """
     first, _, rest = words.partition(between)
-    if first in PREPOSITIONS or not re.fullmatch(r"[a-z]{1,4}", first):
+    if first in PREPOSITIONS or rest in _OF_SOMETHING or not re.fullmatch(r"[a-z]{1,4}", first):
         return words
     is_word = resolve("synth.ext.authoring.english:kind_of")(first)
     return words if is_word or not is_sayable(rest.replace("_", " ")) else rest
@@ -484,12 +500,14 @@ def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:
     with fewer columns is the ``queue record``. What nobody says stands in quotation marks.
     ``tables`` maps tables to their columns.
 
-    >>> tables = ("circles", "circles_users", "sales_day", "circles_closed", "labels2", "oe")
+    >>> tables = ("circles", "circles_users", "circles_closed", "tag_has_files", "labels2", "oe")
     >>> [one.words for one in nouns(dict.fromkeys(tables, ())).values()]
-    ['circle', 'circle user', 'sales day', 'closed circle', 'label', 'row of “oe”']
+    ['circle', 'circle user', 'closed circle', 'tag file', 'label', 'row of “oe”']
     """
     out, taken, names = dict[str, Noun](), set[str](), bare_names(tables)
-    names = {table: re.sub(r"(?<=[a-z]s)\d(?=_|$)", "", one) for table, one in names.items()}
+    names = {
+        table: re.sub(r"(?<=[a-z]s)\d(?=_|$)|_has(?=_)", "", one) for table, one in names.items()
+    }
     ones = {found.many: found.one for found in map(noun_of, names.values())}
     for table, bare in sorted(names.items(), key=lambda one: -len([*tables[one[0]]])):
         *heads, last = bare.split("_")  # graph_templates_item, filters2_rules

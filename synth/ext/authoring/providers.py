@@ -57,6 +57,9 @@ _PROVIDERS = (
     (r"(?:^|_)symbol$", "symbol"),
     (r"job_?title|profession|occupation|^position", "job"),
     (r"colou?r", "color_name"),
+    (r"(?:^|_)isbn", "isbn13"),
+    (r"(?:^|_)(?:ean|gtin|upc)(?:_|$)", "ean13"),
+    (r"(?:^|_)iban", "iban"),
 )
 """Names of columns of texts, with the provider of their values."""
 
@@ -80,6 +83,8 @@ def _is_of_network(shape: TableShape) -> bool:
 def provider_of(shape: TableShape, column: ColumnShape) -> str | None:
     """The provider for a column, by its name without the noun of its table; None if none fits."""
     label = column.label.removeprefix(f"{shape.noun.one}_")
+    if label == "address" and shape.noun.one.endswith("mail"):
+        label = "email"
     if NAMED.fullmatch(label) or label.endswith("code"):
         label = f"{shape.noun.one if shape.noun.one in _THINGS else ''}_{label}"
     provider = next((to for name, to in _PROVIDERS if re.search(name, label)), None)

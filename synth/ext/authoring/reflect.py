@@ -170,7 +170,7 @@ def _columns(
             one,
             label=label[name],
             comment=comments[name],
-            said=words[name],
+            said="text" if one.kind == "text" and words[name] == noun.words else words[name],
             small=name in small,
         )
         for name, one in zip(names, found, strict=True)

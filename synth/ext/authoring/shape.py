@@ -317,8 +317,10 @@ class Link:
         'owner'
         >>> Link(("scratch_pool_id",), "pools", ("pool_id",), "pool").role
         'scratch_pool'
+        >>> Link(("fk_soc",), "societe", ("rowid",), "societe_record").role
+        'societe_record'
         """
-        name, key = self.label or snake(self.column), snake(self._naming[1])
+        name, key = (self.label or snake(self.column)).removeprefix("fk_"), snake(self._naming[1])
         if name == key and self.noun:
             return self.noun
         endings = ("_uid", key, "_id", "_code", "_key", "_no", "_name")
@@ -342,6 +344,8 @@ class Link:
         """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
         letters = "".join(word[:1] for word in self.noun.split("_"))
         short = len(letters) > 1 and letters in names[-1].split("_")
+        bare = self.noun.removesuffix("_record")
+        short = short or (len(names[0]) > 2 and "_" not in bare and bare.startswith(names[0]))
         return short or any(noun_of(one).one == self.noun for one in names)
 
     @property

@@ -200,12 +200,19 @@ def _given(table: TableShape) -> list[ColumnShape]:
     return [column for column in table.columns if column.name in needed and not column.computed]
 
 
+_OF_AN_END = re.compile(r"cancel|clos(?:e|ing)|complet|refus|reject|resol|return|terminat")
+"""How names begin of what is said once a row has come to an end: no new one has it."""
+
+
 def _descriptive(table: TableShape) -> list[ColumnShape]:
     """The columns that say something of a row which needs none of them."""
     return [
         column
         for column in table.asked("text", "money", "quantity", "category")
-        if column.nullable and column.seen and max(len(str(v)) for v in column.seen) <= LONGEST
+        if column.nullable
+        and column.seen
+        and max(len(str(v)) for v in column.seen) <= LONGEST
+        and not _OF_AN_END.match(column.label)
     ]
 
 

@@ -29,7 +29,7 @@ from synth.transform import Block, TaskTransform
 from synth.verdict import Verdict
 
 CANNOT = (
-    "I'm sorry, but I can't {act}: I don't have the access for it.",
+    "I'm sorry, but I can't {act}: I don't have access to that.",
     "I'm afraid I can't {act}: my access doesn't cover that.",
     "Unfortunately I'm not able to {act} with the access I have.",
     "Sorry, I can't {act}, as I don't have access for that here.",

@@ -40,8 +40,7 @@ def test_what_is_not_known_is_unknown_and_never_free(name: str | None, url: str 
 def test_ones_own_prices_win_also_where_they_are_zero():
     own = section(**{INPUT: 0.0, OUTPUT: 0.0})
     assert prices_of(own, "gpt-4.1-mini") == {INPUT: 0.0, OUTPUT: 0.0}
-    half = section(**{INPUT: 1.0})
-    assert missing_prices(half, "gpt-4.1-mini") == [OUTPUT]
+    assert missing_prices(section(**{INPUT: 1.0}), "gpt-4.1-mini") == [OUTPUT]
 
 
 def raw(**model: object) -> dict[str, object]:

@@ -94,7 +94,7 @@ class Children:
 
     def known(self, *columns: ColumnShape) -> list[str]:
         """Conditions that no row is without a value of these columns."""
-        own = [f"c.{quoted(column.name)}" for column in columns if column.nulls]
+        own = [f"c.{quoted(column.name)}" for column in columns if column.nullable]
         return [f"NOT EXISTS (SELECT 1 {self.source} AND {one} IS NULL)" for one in own]
 
     def first_by(self) -> ColumnShape | None:
@@ -278,7 +278,7 @@ def _sum(rows: Children) -> Draft | None:
             *rows.listed({total: f"$.total_{column.label}", many: "$.count"}, {}),
             *ended(
                 {total: f"${total}"},
-                f"The {words} {verb} {column.shown(total)}, from {over}.",
+                f"The {words} {verb} {column.shown(total)}; there are {over}.",
                 f"There are {over}; the {words} {verb} {column.shown(total)}.",
             ),
         ],
@@ -317,7 +317,9 @@ def _greatest(rows: Children) -> Draft | None:
         "greatest_child",
         rows.named(noun.one, by.parameter),
         f"Sort the {noun.plural_words} of one {rows.parent.table.noun.words} by {by.words}.",
-        rows.ground([f"(SELECT COUNT(*) {rows.first(by)}) = 1", *rows.known(by)], least=2),
+        rows.ground(
+            [f"(SELECT COUNT(*) {rows.first(by)}) = 1", *rows.known(by, shown[0])], least=2
+        ),
         [
             f"{found}? I need {asked}.",
             f"Please find {f'out {found}' if which else f'the {first}'} and tell me {asked}.",

@@ -30,21 +30,18 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
     first.
     """
-    values = [(one, with_currency(name, one)) for name, one in facts.items()]
     clauses = [
-        f"was {one.verb} on {value}" if one.verb else f"the {one.words} {be(one.words)} {value}"
-        for one, value in values
+        f"was {one.verb} on {with_currency(name, one)}"
+        if one.verb
+        else f"the {one.words} {be(one.words)} {with_currency(name, one)}"
+        for name, one in facts.items()
     ]
-    first, value = values[0]
-    begun = f"the {first.words} of {subject} {be(first.words)} {value}"
-    begun = f"{subject} {clauses[0]}" if first.verb else begun
+    first = next(iter(facts.values()))
+    begun = f"{subject} {clauses[0]}"
+    if not first.verb:
+        begun = clauses[0].replace(first.words, f"{first.words} of {subject}", 1)
     whole = ", and ".join([begun, *clauses[1:]])
-    done = [clause for (one, _), clause in zip(values, clauses, strict=True) if one.verb]
-    has = [f"the {one.words} {value}" for one, value in values if one.kind == "text"]
-    if not has or len(has) + len(done) < len(values):
-        return [f"{whole}.", f"I have looked it up: {whole}."]
-    owned = " and ".join([*done, f"has {' and '.join(has)}"])
-    return [f"{whole}.", f"{subject} {owned}."]
+    return [f"{whole}.", f"I have looked it up: {whole}."]
 
 
 def asked_for(subject: str, asked: Sequence[ColumnShape]) -> list[str]:

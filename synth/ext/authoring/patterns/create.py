@@ -134,7 +134,7 @@ def _create(sketch: Sketch, table: TableShape) -> Draft | None:
     call: Step = {str(tools.create): plan.arguments}
     if made and tells_key:
         call["save"] = made
-        key = f" Its {table.key_words} is {{{next(iter(made))}}}."
+        key = f" {table.whose.capitalize()} {table.key_words} is {{{next(iter(made))}}}."
         replies = [reply + key for reply in replies]
     return family(
         "create",

@@ -90,7 +90,7 @@ def _pool(table: TableShape, column: ColumnShape) -> Sequence[str]:
     form = forms(seen) if seen else None
     if form is not None:
         return _codes(form, random.Random(f"{table.name}.{column.name}"))
-    if made := provided(table, column):
+    if made := provided(table, column, max(map(len, seen), default=255)):
         return made
     if column.name in table.handle or column.unique or column.is_named:
         return [f"{one} {two}" for one, two in zip(_ADJECTIVES, _THINGS, strict=True)]

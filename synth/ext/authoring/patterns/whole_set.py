@@ -82,9 +82,7 @@ def _for_each(sketch: Sketch, rows: Children) -> Draft | None:
         return None
     (column, value), key = target, rows.table.key[0]
     says = wishes(column, f"the {column.words} of each {rows.noun.words} {rows.whose}")
-    reply = (
-        f"I have set the {column.words} of all {rows.words} to {{new_value}}. There are {{count}}."
-    )
+    reply = f"I have set the {column.words} of the {{count}} {rows.words} to {{new_value}}."
     if column.mark:
         says = [
             f"Please mark all {rows.words} as {column.sign}.",
@@ -128,7 +126,8 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
     saved = [*row.slots.items(), (key, found), (column.name, "found_before"), *ids]
     new, before = column.shown("new_value"), column.shown("found_before")
     save = {name: rows.table.column(one).label for one, name in saved}
-    known = [f"(SELECT COUNT(*) {best}) = 1", *rows.known(by)]
+    named = map(rows.table.column, row.columns)
+    known = [f"(SELECT COUNT(*) {best}) = 1", *rows.known(by, *named)]
     free = f"EXISTS (SELECT 1 {' AND '.join([best, *open_only(sketch, row)])})"
     owners = [sketch.tools[link.table] for link in links]
     return family(
@@ -163,11 +162,11 @@ def _greatest(sketch: Sketch, rows: Children) -> Draft | None:
             {
                 "say": [
                     (
-                        f"{words} is {row.words}; its {column.words}"
+                        f"{words} is {row.told}; its {column.words}"
                         f" {be(column.words)} now {new}, instead of {before}."
                     ),
                     (
-                        f"{words} is {row.words}. I have changed its {column.words} from"
+                        f"{words} is {row.told}. I have changed its {column.words} from"
                         f" {before} to {new}."
                     ),
                 ]

@@ -65,8 +65,7 @@ def test_tasks_come_back_from_any_place(tmp_path: Path):
     for bad in (-1, 3000):
         with pytest.raises(IndexError):
             table.task(bad)
-    first = next(table.rows())
-    assert first == task_row(0) | {"task": table.task(0)}
+    assert next(table.rows()) == task_row(0) | {"task": table.task(0)}
 
 
 def test_no_tasks(tmp_path: Path):

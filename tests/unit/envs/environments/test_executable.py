@@ -98,8 +98,7 @@ def test_an_output_that_changes_later_is_recorded_as_it_was():
     ],
 )
 def test_values_of_a_database_are_written_as_in_a_rows_changes(output: Any, recorded: Any):
-    outcome = run(lambda arguments, db: ToolResult(output))
-    assert outcome.result.output == recorded
+    assert run(lambda arguments, db: ToolResult(output)).result.output == recorded
 
 
 @pytest.mark.parametrize("output", [{1}, {(1, 2): 3}, object()])

@@ -112,8 +112,7 @@ class TestSplitting:
     def test_each_dialect_ends_a_statement_where_its_client_does(
         self, dialect: Dialect, text: str, expected: list[str] | None
     ):
-        found = texts(text, dialect)
-        assert found == (expected if expected is not None else text.rsplit(";", 1))
+        assert texts(text, dialect) == (expected if expected is not None else text.rsplit(";", 1))
 
     def test_lines_are_those_of_the_first_token(self):
         found = split("-- one\n\nselect 1;\n/* a\nb */ select\n2;select 3;\n\n'x'", "sqlite")

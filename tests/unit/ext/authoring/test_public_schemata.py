@@ -231,3 +231,19 @@ def test_rows_named_by_several_texts_have_families_like_others(tmp_path: Path):
     assert shown == ["devices.host, username -> users.host, username: name, no values to compare"]
     made = drafted(from_files([tmp_path / "schema.sql"], Extract(200, accept=lambda _: True)))
     assert "p.host = c.host AND p.username = c.username" in str([d.body for d in made.drafts])
+
+
+def test_texts_fit_their_columns_and_what_has_no_name_is_not_the_greatest(tmp_path: Path):
+    (file := tmp_path / "schema.sql").write_text(
+        "CREATE TABLE user_emails (id INTEGER PRIMARY KEY, address VARCHAR(99) NOT NULL UNIQUE,"
+        " country VARCHAR(2));"
+        "CREATE TABLE doors (id INTEGER PRIMARY KEY, title VARCHAR(40), price DECIMAL(8,2),"
+        " mail_id INTEGER NOT NULL REFERENCES user_emails (id));"
+    )
+    made = drafted(from_files([file], Extract(200)))
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(made.files["schema.sql"] + made.files["seed.sql"])
+        found = db.execute("SELECT address, COALESCE(country, 'DE') FROM user_emails").fetchall()
+    assert all("@" in address and country.isalpha() for address, country in found)
+    greatest = next(str(one.body) for one in made.drafts if one.pattern == "greatest_child")
+    assert "c.title IS NULL" in greatest

@@ -217,8 +217,7 @@ def test_generation_marks_are_no_text():
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_names_its_source(name: str):
-    sources = find_preset(name)
-    assert sources.source
+    assert find_preset(name).source
     page = (find_preset.__globals__["_FOLDER"] / "SOURCES.md").read_text("utf-8")
     assert f"`{name}`" in page
 

@@ -291,8 +291,7 @@ def test_llamafactory_keeps_words_beside_a_call(folder, capsys):
         "from": "function_call",
         "value": 'Now.\n<tool_call>{"name":"x","arguments":{}}</tool_call>',
     }
-    said = capsys.readouterr().err
-    assert "left out a177c0ffee5eed01: a text holds <tool_call>" in said
+    assert "left out a177c0ffee5eed01: a text holds <tool_call>" in capsys.readouterr().err
     assert main(["run", "--to", "sharegpt", "--option", "words=keep"]) == 0
     assert lines("run.sharegpt.jsonl") == [example]
 

@@ -82,8 +82,7 @@ def test_an_example_cannot_leave_its_fence(tmp_path: Path):
     folder = write_run(tmp_path / "ehr", [row(0, messages=messages)])
     (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG), "utf-8")
     facts = read_facts(folder)
-    text = card_files(facts, licences(facts))["README.md"]
-    assert text.count("~~~~~~") == 2
+    assert card_files(facts, licences(facts))["README.md"].count("~~~~~~") == 2
 
 
 def test_plots_are_svg_without_anything_active(run: Path):
@@ -131,8 +130,7 @@ def test_licences_come_from_options_then_config_then_world(run: Path):
 
 def test_a_scripted_run_needs_no_licence_of_a_teacher(run: Path):
     (run / "config.yaml").write_text(yaml.safe_dump({"env": {"name": "ehr_db"}}), "utf-8")
-    facts = read_facts(run)
-    assert licences(facts).teacher == NO_TEACHER
+    assert licences(read_facts(run)).teacher == NO_TEACHER
 
 
 def test_a_run_that_is_not_sealed_has_no_card(tmp_path: Path):

@@ -102,8 +102,7 @@ def test_gold_earns_the_full_reward_and_replays(scene: Scene, number: int, famil
     assert called
     assert set(called) <= {tool["function"]["name"] for tool in row["tools"]}
     if number:
-        shown = set(row["renaming_names"]["tools"].values())
-        assert set(called) <= shown
+        assert set(called) <= set(row["renaming_names"]["tools"].values())
 
 
 def test_the_record_is_in_shown_names_and_the_state_in_the_worlds(scene: Scene):

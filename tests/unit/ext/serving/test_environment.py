@@ -322,6 +322,5 @@ def test_the_command_serves_until_it_is_stopped(tmp_path: Path):
     with serving("serve-env", "ehr_db", "--count", "4", "--json", cwd=tmp_path) as line:
         printed = json.loads(line)
         with EnvClient(printed["url"], printed["token"]) as env:
-            begun = env.reset(2)
-            assert begun["messages"][-1]["role"] == "user"
+            assert env.reset(2)["messages"][-1]["role"] == "user"
             assert env.describe()["sessions"]["open"] == 1

@@ -79,8 +79,7 @@ async def test_gold_earns_the_reward_in_both_forms_of_actions(tmp_path: Path, mc
         over = await client.ask("step", text="And now?")
         assert over["type"] == "error"
         assert "over" in over["data"]["message"]
-        again = (await client.ask("reset", task=1))["data"]
-        assert not again["done"]
+        assert not (await client.ask("reset", task=1))["data"]["done"]
         assert (await client.ask("state"))["data"]["step_count"] == 0
         assert world.sessions.open == 1
     assert world.sessions.open == 0

@@ -91,8 +91,7 @@ def test_a_text_of_a_row_leads_to_its_table():
     ],
 )
 def test_no_question_is_a_query_of_the_search(linker: SchemaLinker, question: str):
-    found = names(linker, question)
-    assert found[:1] == (["music.Artist"] if "rtist" in question else [])
+    assert names(linker, question)[:1] == (["music.Artist"] if "rtist" in question else [])
     assert linker.databases(question)[:1] == (["music"] if "rtist" in question else [])
 
 

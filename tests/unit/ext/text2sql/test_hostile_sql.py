@@ -94,8 +94,7 @@ def test_a_bomb_is_a_wrong_answer_with_a_reason(
     assert (verdict.score, reward) == (0.0, 0.0)
     assert verdict.detail["category"] in {"timeout", "limit_exceeded"}, verdict
     assert verdict.reason.startswith("the submitted query fails: ")
-    right = task.gates[1].options["query"]
-    assert judged(world, template, task, BOMBS[name], right)[1] == 1.0
+    assert judged(world, template, task, BOMBS[name], task.gates[1].options["query"])[1] == 1.0
 
 
 def test_no_query_is_executed_in_this_process(

@@ -100,8 +100,7 @@ def test_what_was_read_is_not_read_again_after_a_write_elsewhere(
     tools = [outcome.call.name for outcome in gold.run.outcomes]
     assert (tools.count("find_member"), tools.count("list_loans"), tools.count("lend")) == (1, 1, 1)
     assert tools.index("renew") < tools.index("find_book")
-    moves = moves_of(gold.run)
-    assert reward_of(Attack("gold", "", moves), task, world, template) == 1.0
+    assert reward_of(Attack("gold", "", moves_of(gold.run)), task, world, template) == 1.0
     other = next(one for one in renewals if one.slots["name"] != first.slots["name"])
     three = joined([first, other, second], "abc", 7)
     task, gold = asyncio.run(prove_and_keep(three, world, template))

@@ -122,8 +122,7 @@ def test_what_no_other_task_can_replace_is_lacking(pool: FamilyTasks):
 
 def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
     compose = {2: 0.4, 3: 0.1}
-    plain = planned(pool, 40, compose=compose)
-    assert measured(plain) >= 15  # composed tasks begin as others do
+    assert measured(planned(pool, 40, compose=compose)) >= 15  # composed tasks begin as others do
     plan = planned(pool, 40, compose=compose, max_near_duplicates=0.0)
     assert plan.blocks[0].composed == {2: 16, 3: 4}
     assert measured(plan) == 0
@@ -135,8 +134,7 @@ def test_composed_tasks_begin_with_requests_of_their_own(pool: FamilyTasks):
 
 
 def test_the_search_for_others_in_one_family_is_bounded(pool: FamilyTasks):
-    plan = planned(pool, 5, max_near_duplicates=0.0)
-    assert left_out(plan) <= MOST_REFUSED + 2
+    assert left_out(planned(pool, 5, max_near_duplicates=0.0)) <= MOST_REFUSED + 2
 
 
 def ending(name: Any, *replies: Any, says: str = "Please see to it.") -> Task:

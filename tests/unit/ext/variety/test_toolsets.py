@@ -72,8 +72,7 @@ def test_an_agent_sees_no_other_tool_and_can_call_none():
         shown = {tool["function"]["name"] for tool in episode.tools}
         assert shown - {"submit"} == set(task.extras["tools"])
         other = next(tool.name for tool in world.tools if tool.name not in shown)
-        outcome = asyncio.run(episode.call(other, {}))
-        assert outcome.result.category == "unknown_tool"
+        assert asyncio.run(episode.call(other, {})).result.category == "unknown_tool"
 
 
 @pytest.mark.parametrize("tools", ["5", "needed", "needed+x", "all+5"])
