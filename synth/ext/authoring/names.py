@@ -227,13 +227,13 @@ def _is_mass(word: str) -> bool:
 def is_countable(words: str) -> bool:
     """True for words that end with a noun of which there are several.
 
-    >>> [is_countable(one) for one in ("calendar", "overdue", "standing")]
-    [True, False, False]
+    >>> [is_countable(one) for one in ("calendar", "admin", "overdue", "standing", "internal")]
+    [True, True, False, False, False]
     """
     last = words.rpartition(" ")[2]
-    is_noun = resolve("synth.ext.authoring.english:kind_of")(last) == "noun"
+    is_word = resolve("synth.ext.authoring.english:kind_of")(last) in {"noun", "other"}
     is_rare = resolve("synth.ext.authoring.english:is_rare")(_plural(last))
-    return is_noun and not (_is_mass(last) or is_rare or last.endswith("ing"))
+    return is_word and not (_is_mass(last) or is_rare or last.endswith("ing"))
 
 
 @cache

@@ -146,6 +146,10 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
     )
 
 
+_TEXTS = frozenset({"comment", "message", "note", "post", "remark"})
+"""Rows that are a text, in a column of the same name; in any other one it is a name."""
+
+
 def _columns(
     live: LiveTable,
     noun: Noun,
@@ -161,6 +165,7 @@ def _columns(
     comments = {name: known[name].comment if name in known else None for name in names}
     small = {name for name, one in known.items() if one.small}
     label, words = labels(names, live.bound), said(comments, noun.words, live.bound)
+    own = "text" if noun.words in _TEXTS else "name"
     found = [
         _column(live.name, one, rules, unique, values[name], db)
         for name, one in zip(names, shown, strict=True)
@@ -170,7 +175,7 @@ def _columns(
             one,
             label=label[name],
             comment=comments[name],
-            said="text" if one.kind == "text" and words[name] == noun.words else words[name],
+            said=own if one.kind == "text" and words[name] == noun.words else words[name],
             small=name in small,
         )
         for name, one in zip(names, found, strict=True)

@@ -196,6 +196,8 @@ class ColumnShape:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
         if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
             return f"number of {words}"
+        if self.role in {"status", "category"}:
+            return words.removesuffix(" name")
         if self.kind == "text" and words.endswith("phone"):
             return f"{words} number"
         return f"{words} amount" if self.kind == "number" and words in _RATES else words
