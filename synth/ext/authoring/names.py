@@ -367,7 +367,9 @@ def said(
     return out
 
 
-_OF_SOMETHING = frozenset({"amount", "count", "date", "number", "percent", "time", "value"})
+_OF_SOMETHING = frozenset(
+    {"amount", "count", "date", "days", "hours", "number", "percent", "time", "value"}
+)
 
 
 def _without_initials(words: str, between: str = " ") -> str:
@@ -450,6 +452,8 @@ def bare_names(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     ['order', 'order_line', 'tax_line']
     >>> [*bare_names({f"{one}_model": [] for one in ("item", "unit", "bill", "sale")}).values()]
     ['item', 'unit', 'bill', 'sale']
+    >>> [*bare_names(dict.fromkeys(["folio_item", "minibar_item", "minibar_use"], ())).values()]
+    ['folio_item', 'minibar_item', 'minibar_use']
     """
     names = _without_tail({table: spelled(table) for table in tables})
     said = {
@@ -491,7 +495,10 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
     is_rare = resolve("synth.ext.authoring.english:is_rare")
-    least = {one: 2 if modules or is_rare(one) else 3 for one in times.keys() - kept}
+    bares = Counter(bare for _, _, bare in parts)
+    needed = {head for head, _, bare in parts if bares[bare] > 1}  # minibar items, folio items
+    rare = {*filter(is_rare, times)} - needed
+    least = {one: 2 if modules or one in rare else 3 for one in times.keys() - kept}
     return modules | of_all | {one for one, count in least.items() if times[one] >= count}
 
 

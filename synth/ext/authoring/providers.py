@@ -21,7 +21,7 @@ _ADDRESSES = (
 
 _STANDARDS = (
     (r"country_?\w*code|nation_code", "country_code"),
-    (r"country", "country"),
+    (r"country|nationality", "country"),
     (r"(?:^|_)curr(?:ency)?(?:_|$)", "currency_code"),
     (r"locale", "locale"),
     (r"lang(?:uage)?", "language_code"),

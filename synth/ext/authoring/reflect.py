@@ -60,7 +60,7 @@ def reflect(
                 replace(
                     table,
                     links=tuple(
-                        replace(named, label=table.column(named.column).label)
+                        replace(named, label=_without_noun(table, named.column))
                         for one in table.links
                         for named in [replace(one, noun=known[one.table].one)]
                         if {(one.table, there) for there in one.targets} <= shown
@@ -144,6 +144,12 @@ def _table(live: LiveTable, noun: Noun, inspector: Inspector, db: Connection) ->
             one.get("nullable", True) or one.get("default") is not None for one in hidden.values()
         ),
     )
+
+
+def _without_noun(table: TableShape, column: str) -> str:
+    """The label of a column without the noun of its row: the author of a post."""
+    label = table.column(column).label
+    return re.sub(rf"^{table.noun.one}_(?!(?:u?id|key|code|no|name)$)", "", label)
 
 
 _TEXTS = frozenset({"comment", "message", "note", "post", "remark"})
