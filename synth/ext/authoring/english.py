@@ -106,8 +106,8 @@ def _is_noun(word: str) -> bool:
 
 
 _ACRONYMS = frozenset(
-    """api cd crm css csv dag db dns dvd ean erp faq gps gpu html http https iban id ip isbn iso os pc
-    pdf rss sim sku sla sms ssl tv url usb uuid vat vip vm vpn""".split()  # noqa: SIM905
+    """api cd crm css csv dag db dns dvd ean erp faq gps gpu html http https iban id ip isbn iso
+    os pc pdf rss sim sku sla sms ssl tv url usb uuid vat vip vm vpn""".split()  # noqa: SIM905
 )
 """Short forms that people write in capitals."""
 

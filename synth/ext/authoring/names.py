@@ -495,11 +495,17 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
     is_rare = resolve("synth.ext.authoring.english:is_rare")
-    bares = Counter(bare for _, _, bare in parts)
-    needed = {head for head, _, bare in parts if bares[bare] > 1}  # minibar items, folio items
-    rare = {*filter(is_rare, times)} - needed
-    least = {one: 2 if modules or one in rare else 3 for one in times.keys() - kept}
+    pairs = {*filter(is_rare, times)} - _telling(parts)
+    least = {one: 2 if modules or one in pairs else 3 for one in times.keys() - kept}
     return modules | of_all | {one for one, count in least.items() if times[one] >= count}
+
+
+def _telling(parts: Iterable[tuple[str, str, str]]) -> set[str]:
+    """The first words that tell tables apart, as of minibar items beside folio items."""
+    heads = dict[str, set[str]]()
+    for head, _, bare in parts:
+        heads.setdefault(bare, set()).add(head)
+    return {head for own in heads.values() if len(own) > 1 for head in own}
 
 
 def nouns(tables: Mapping[str, Iterable[str]]) -> dict[str, Noun]:

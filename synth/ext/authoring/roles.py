@@ -242,8 +242,9 @@ _RULES = (
         _NUMBERS,
         r"(?:^|_)(?:price|amount|amt|cost|total|fee|salary|balance|budget|fare|charge|revenue"
         r"|deposit|payment|wage|premium|discount|freight|paid|copay|tax|subtotal|credit"
-        r"|debit|(?:hour|dai|night|week|month)ly_rate|(?:base|room|rental)_rate"
-        r"|rate_per_(?:hour|day|night|week|month))s?\d*(?:_(?:usd|eur|gbp|chf|cad|aud|jpy|(?:in|ex)cl\w*|before|after|per|due|gross"
+        r"|debit|(?:base|room|rental|(?:hour|dai|night|week|month)ly)_rate"
+        r"|rate_per_(?:hour|day|night|week|month))s?\d*"
+        r"(?:_(?:usd|eur|gbp|chf|cad|aud|jpy|(?:in|ex)cl\w*|before|after|per|due|gross"
         r"|limit|value|start|end|spent|\w+ed)(?:_\w+)?)?$|_cents$",
     ),
     _Rule(
