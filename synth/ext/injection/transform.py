@@ -36,7 +36,7 @@ class Injection(TaskTransform):
         self._seed = 0
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[Block]:
         self._pools.update((block.source.universe, block.source) for block in blocks)
         self._seed = blocks[0].seed

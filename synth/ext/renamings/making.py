@@ -138,7 +138,7 @@ class Renamings(TaskTransform):
         self._names |= database_names(template)
 
     def choose(
-        self, blocks: Sequence[Block], shown: Callable[[Block, Task], Task]
+        self, blocks: Sequence[Block], opening: Callable[[Block, Task], str]
     ) -> Sequence[Block]:
         pools = sorted((block.source for block in blocks), key=lambda pool: pool.universe)
         self._pools, self._seed = pools, blocks[0].seed
