@@ -167,6 +167,11 @@ def is_verb(word: str) -> bool:
     )
 
 
+def is_only_verb(word: str) -> bool:
+    """True for a rare verb that nobody uses as a noun: ``enrol``."""
+    return is_rare(word) and is_verb(word) and not any(_shares(word))
+
+
 def is_mass(word: str, many: str) -> bool:
     """True for a common noun that hardly has an article or a plural."""
     total = _WORDS.UNIGRAMS.get(word, 0)

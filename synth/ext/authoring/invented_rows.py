@@ -41,7 +41,7 @@ from synth.ext.authoring.learn import SMALL, Learned, fault_of, own_rows, varyin
 from synth.ext.authoring.learn_texts import made_texts
 from synth.ext.authoring.providers import provider_of
 from synth.ext.authoring.roles import secret_columns
-from synth.ext.authoring.shape import ColumnShape, Shape, TableShape
+from synth.ext.authoring.shape import AMOUNT, ColumnShape, Shape, TableShape
 from synth.ext.authoring.snapshot import LiveTable, Rows
 from synth.ext.authoring.standards import standard_mix, standard_values
 
@@ -344,6 +344,8 @@ class _Inventor:
         unique, alone = _is_apart(shape, column), (column.name,) in shape.distinct_sets
         if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
             return found
+        if AMOUNT.search(column.words):
+            return Texts([f"{one * step / 4:.2f}" for one in _AMOUNTS for step in range(1, 9)])
         named = unique or column.is_named
         secret = bool(secret_columns({column.name: ()}))
         spoken = _is_coded(column.label, min(most, _LINE) if alone else most)

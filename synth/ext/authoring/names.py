@@ -195,12 +195,13 @@ def _numbers(word: str) -> tuple[str, str]:
     """A word in the singular and in the plural; one of other letters has one form, and one whose
     forms nobody writes in English is not inflected.
 
-    >>> [noun_of(one).words for one in ("umsatz", "relaties", "callsigns")]
-    ['umsatz record', 'relaties record', 'callsign']
+    >>> [noun_of(one).words for one in ("umsatz", "relaties", "callsigns", "enrol")]
+    ['umsatz record', 'relaties record', 'callsign', 'enrol record']
     """
     if not word.isascii() or not word.isalpha():
         return word, word
-    if one := _UNCOUNTABLE.get(word) or (_is_mass(word) and f"{word}_record"):
+    is_verb = resolve("synth.ext.authoring.english:is_only_verb")(word)
+    if one := _UNCOUNTABLE.get(word) or ((_is_mass(word) or is_verb) and f"{word}_record"):
         return one, f"{one}s"
     singular = _english().singular_noun(word)
     is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
@@ -348,9 +349,9 @@ def said(
     """Each column as words: its comment, if that is a noun that no other column has, else its bare
     name without words that repeat the ``noun`` of the row. ``columns`` maps names to comments.
 
-    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_num_seats"]))
-    {'num_child': 'number of children', 'num_of_pages': 'number of pages', 'max_num_seats': \
-'maximum number of seats'}
+    >>> said(dict.fromkeys(["num_child", "num_of_pages", "max_num_seats", "sum_grades"])).values()
+    dict_values(['number of children', 'number of pages', 'maximum number of seats', \
+'sum of grades'])
     """
     comments = [(one or "").strip().rstrip(".") for one in columns.values()]
     bare, out = bare_columns(columns, links), dict[str, str]()
@@ -403,6 +404,8 @@ def _said(words: Sequence[str]) -> str:
         first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
         first = ["number", "of", *filter("of".__ne__, first[1:])]
+    elif words[0] == "sum" and is_plural(words[-1]):
+        first = ["sum", "of", *first[1:]]
     elif words[0] == "num" and len(words) == 2:
         first, last = ["number", "of"], _numbers(last)[1]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):

@@ -71,7 +71,7 @@ _DEGREES = {
 }
 """Words for more and most of what a column holds."""
 
-_AMOUNT = re.compile(
+AMOUNT = re.compile(
     "(?:amount|balance|budget|charge|cost|deposit|discount|fare|fee|paid|payment|premium|price|"
     "revenue|salary|tax|total|wage)s?$"
 )
@@ -191,7 +191,7 @@ class ColumnShape:
         words = self.said or next(iter(said({self.name: None}).values())) or self.label
         if self.in_cents:
             words = words.removesuffix(" in cents")
-            return words if _AMOUNT.search(words) else f"{words} amount"
+            return words if AMOUNT.search(words) else f"{words} amount"
         if self.kind in DATES:
             return date_words(words.replace(" ", "_"), day=self.kind == "date")
         if self.kind == "integer" and self.role in {"quantity", "measure"} and be(words) == "are":
