@@ -150,6 +150,7 @@ synth/ext/authoring/shape.py synth.ext.authoring.english:kind_of
 synth/ext/authoring/names.py synth.ext.authoring.english:is_written
 synth/ext/authoring/names.py synth.ext.authoring.english:is_rare
 synth/ext/authoring/names.py synth.ext.authoring.english:is_verb
+synth/ext/authoring/names.py synth.ext.authoring.english:is_only_verb
 synth/ext/authoring/invented_rows.py synth.ext.authoring.english:is_rare
 # the driver of an engine is imported where the engine is used
 envs/sandboxes/sqlite/engine.py envs.sandboxes.sqlite.sandbox:SqliteTemplate

@@ -344,8 +344,6 @@ class _Inventor:
         unique, alone = _is_apart(shape, column), (column.name,) in shape.distinct_sets
         if found := (not unique and _few(column, most)) or _of_person(shape, column, most):
             return found
-        if AMOUNT.search(column.words):
-            return Texts([f"{one * step / 4:.2f}" for one in _AMOUNTS for step in range(1, 9)])
         named = unique or column.is_named
         secret = bool(secret_columns({column.name: ()}))
         spoken = _is_coded(column.label, min(most, _LINE) if alone else most)
@@ -464,6 +462,8 @@ def provided(shape: TableShape, column: ColumnShape, most: int) -> Sequence[str]
     """
     provider = provider_of(shape, column)
     provider = "country_code" if provider == "country" and most < _SHORT else provider
+    if provider is None and AMOUNT.search(column.words):
+        return [f"{one * step / 4:.2f}" for one in _AMOUNTS for step in range(1, 9)]
     if provider is None:
         lists = column.name in shape.handle and not shape.links
         return list(_chosen(shape.noun.one) or ()) if lists else ()

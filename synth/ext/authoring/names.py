@@ -274,7 +274,7 @@ _SHORT = {
     "fname": "first name",
     "lname": "last name",
 }
-_COUNTS = frozenset({"num", "nr", "no", "number", "n"})
+_COUNTS = {**dict.fromkeys(("num", "nr", "no", "number", "n"), "number"), "sum": "sum"}
 _BOUNDS = frozenset({"max", "min"})
 _BOUND_WORDS = frozenset({"maximum", "minimum"})
 _UNITS = {
@@ -403,9 +403,7 @@ def _said(words: Sequence[str]) -> str:
         bounds_first = sorted(["number of", *first[:-1]], key=lambda one: one not in _BOUND_WORDS)
         first, last = bounds_first, _numbers(first[-1])[1]
     elif words[0] in _COUNTS and any(map(is_plural, words[1:])):
-        first = ["number", "of", *filter("of".__ne__, first[1:])]
-    elif words[0] == "sum" and is_plural(words[-1]):
-        first = ["sum", "of", *first[1:]]
+        first = [_COUNTS[words[0]], "of", *filter("of".__ne__, first[1:])]
     elif words[0] == "num" and len(words) == 2:
         first, last = ["number", "of"], _numbers(last)[1]
     elif words[0] in _BOUNDS and any(map(is_plural, words)):
