@@ -66,7 +66,7 @@ class Narrating(Parallel):
             self._about = [*self._about, *values]
         begins = bool(calls) and self._answered < len(asked)
         tables = _tables(calls)
-        about = tables or self._subject(*asked[-1:])
+        about = tables or self._subject([] if writes else values, "".join(asked[-1:]))
         words = LAYOUT if tables else CHANGING if writes else LOOKING
         if begins and about:
             self._spoken = f"{self._spoken}\n\n{self._unused(words).format(about)}".strip()
@@ -79,11 +79,13 @@ class Narrating(Parallel):
         self._used |= {chosen}
         return chosen
 
-    def _subject(self, text: str = "") -> str:
-        """The subject of the reads, as a text names it: values of one parameter, which the tools do
-        not list.
-        """
-        about = [(name, value) for name, value in self._about if value not in self._listed]
+    def _subject(self, read: Sequence[tuple[str, object]], text: str) -> str:
+        """The subject of what is read, or else of the calls before, as a text names it."""
+        return self._named(read, text) or self._named(self._about, text)
+
+    def _named(self, values: Sequence[tuple[str, object]], text: str) -> str:
+        """Values of one parameter that a text names and the tools do not list."""
+        about = [(name, value) for name, value in values if value not in self._listed]
         kinds = dict.fromkeys(name for name, _ in about)
         whole = [f"{one} {other}" for (_, one), (_, other) in pairwise(about)]  # a person's name
         found = (named_in((v for n, v in about if n == one), text) for one in kinds)
