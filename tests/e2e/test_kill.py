@@ -115,12 +115,12 @@ def assert_equal_runs(cwd: Path, jobs: int) -> None:
 def test_a_killed_inline_run_resumes_to_the_same_dataset(tmp_path: Path):
     """Each row is of the same split and universe, and each call of a tool is counted once."""
     options = (
-        *(APART, "tasks.count=60", "seed=5", "output.rows_per_shard=16", "runtime=inline"),
+        *(APART, "tasks.count=240", "seed=5", "output.rows_per_shard=16", "runtime=inline"),
         *("tasks.universes=2", "tasks.splits={train:[0],test:[1]}"),
     )
     synth("run", *options, "output.dir=whole", cwd=tmp_path)
     assert disturbed(tmp_path, options, kills=2, rows=16, seed=1) == 2
-    assert_equal_runs(tmp_path, 60)
+    assert_equal_runs(tmp_path, 240)
     counts = [
         {
             name: (metrics["count"], metrics["errors"])
