@@ -125,8 +125,11 @@ class TaskTransform(Contract):
     arguments and the options: a resume plans again.
 
     >>> class Loud(TaskTransform):
+    ...     def opening(self, task, *, first):
+    ...         return task.prompt.upper()
+    ...
     ...     def changed(self, task, index, *, first):
-    ...         return replace(task, prompt=task.prompt.upper())
+    ...         return replace(task, prompt=self.opening(task, first=first))
     """
 
     Options: ClassVar[type] = NoOptions
@@ -152,7 +155,9 @@ class TaskTransform(Contract):
         return blocks
 
     def opening(self, task: Task, *, first: bool) -> str:
-        """The first words of a task's user after :meth:`changed`. By default ``task.prompt``."""
+        """The first words of a task's user after :meth:`changed`, without changing the task. A
+        transform that changes them overrides this, too. By default ``task.prompt``.
+        """
         return task.prompt
 
     def changed(self, task: Task, index: int, *, first: bool) -> Task:

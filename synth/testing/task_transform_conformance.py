@@ -65,6 +65,13 @@ class TaskTransformConformance(ABC):
         assert len(found) <= PLANNED
         assert before >= set(found) or type(transform).choose is not TaskTransform.choose
 
+    def test_first_words_are_known_before_a_task_is_changed(self, pool: FamilyTasks) -> None:
+        transform = self.transform(pool)
+        self._plan(pool, transform)
+        for task in self._tasks(self._plan(pool)):
+            changed = transform.changed(task, 0, first=True)
+            assert transform.opening(task, first=True) == changed.prompt
+
     def test_a_task_is_plain_data(self, pool: FamilyTasks) -> None:
         for task in self._tasks(self._plan(pool, self.transform(pool))):
             text = json.dumps(task.to_json())

@@ -200,8 +200,9 @@ def _numbers(word: str) -> tuple[str, str]:
     """
     if not word.isascii() or not word.isalpha():
         return word, word
-    is_verb = resolve("synth.ext.authoring.english:is_only_verb")(word)
-    if one := _UNCOUNTABLE.get(word) or ((_is_mass(word) or is_verb) and f"{word}_record"):
+    is_only_verb = resolve("synth.ext.authoring.english:is_only_verb")
+    no_plural = _is_mass(word) or is_only_verb(word)
+    if one := _UNCOUNTABLE.get(word) or (no_plural and f"{word}_record"):
         return one, f"{one}s"
     singular = _english().singular_noun(word)
     is_written, many = resolve("synth.ext.authoring.english:is_written"), _plural(word)
@@ -232,9 +233,9 @@ def is_countable(words: str) -> bool:
     [True, True, False, False, False]
     """
     last = words.rpartition(" ")[2]
-    is_word = resolve("synth.ext.authoring.english:kind_of")(last) in {"noun", "other"}
-    is_rare = resolve("synth.ext.authoring.english:is_rare")(_plural(last))
-    return is_word and not (_is_mass(last) or is_rare or last.endswith("ing"))
+    kind = resolve("synth.ext.authoring.english:kind_of")(last)
+    no_plural = resolve("synth.ext.authoring.english:is_rare")(_plural(last))
+    return kind in {"noun", "other"} and not (_is_mass(last) or no_plural or last.endswith("ing"))
 
 
 @cache
@@ -301,8 +302,8 @@ _PHRASE = re.compile(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}")
 """A comment that is a noun of up to three words."""
 
 
-_NO_PART = frozenset({"by", "with", "as", "at", "from", "until", "all", "any"})
-"""Words that no noun has before its last one."""
+_NEVER_BEFORE = frozenset({"by", "with", "as", "at", "from", "until", "all", "any"})
+"""Words that do not stand before the last word of a noun."""
 
 
 @cache
@@ -320,7 +321,7 @@ def is_sayable(words: str) -> bool:
     first, last = words.split()[:-1], words.rpartition(" ")[2]
     ends = {words.partition(" ")[0], last} & PREPOSITIONS or last in {"json", "xml", "index"}
     inside = re.search(r"^name | (?:last|first) (?!name)", words)  # the email box last check
-    if ends or inside or not _NO_PART.isdisjoint(first):
+    if ends or inside or not _NEVER_BEFORE.isdisjoint(first):
         return False
     heads = {one.rpartition(" ")[2] for one in re.split(r" (?:of|in|per) ", words)}
     heads = {re.sub(r"(?<=[a-z]{3})\d+$", "", one) for one in heads}  # a part2 is a part
@@ -371,11 +372,12 @@ def said(
 _OF_SOMETHING = frozenset(
     {"amount", "count", "date", "days", "hours", "number", "percent", "time", "value"}
 )
+"""Words that say little without the word before them, even a short one."""
 
 
 def _without_initials(words: str, between: str = " ") -> str:
-    """The words without a program's initials, a short first one that is no word: ``rt name``. The
-    date or amount of something short keeps it.
+    """The words without a program's initials, a short first word that is not English: ``rt name``.
+    They stay before words such as `date` and `amount`.
     """
     first, _, rest = words.partition(between)
     if first in PREPOSITIONS or rest in _OF_SOMETHING or not re.fullmatch(r"[a-z]{1,4}", first):
@@ -496,13 +498,13 @@ def _heads(names: Collection[str], said: set[str]) -> set[str]:
     kept = nouns | (set[str]() if modules else {*filter(kind_of, said)})  # gpo_ is no word
     of_all = {head for head, count in times.items() if 1 < count == len(names)}
     is_rare = resolve("synth.ext.authoring.english:is_rare")
-    pairs = {*filter(is_rare, times)} - _telling(parts)
+    pairs = {*filter(is_rare, times)} - _distinguishing(parts)
     least = {one: 2 if modules or one in pairs else 3 for one in times.keys() - kept}
     return modules | of_all | {one for one, count in least.items() if times[one] >= count}
 
 
-def _telling(parts: Iterable[tuple[str, str, str]]) -> set[str]:
-    """The first words that tell tables apart, as of minibar items beside folio items."""
+def _distinguishing(parts: Iterable[tuple[str, str, str]]) -> set[str]:
+    """First words that distinguish tables with one last word: ``minibar_item``, ``folio_item``."""
     heads = dict[str, set[str]]()
     for head, _, bare in parts:
         heads.setdefault(bare, set()).add(head)

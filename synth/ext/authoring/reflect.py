@@ -153,7 +153,7 @@ def _without_noun(table: TableShape, column: str) -> str:
 
 
 _TEXTS = frozenset({"comment", "message", "note", "post", "remark"})
-"""Rows that are a text, in a column of the same name; in any other one it is a name."""
+"""Nouns of rows whose column of the same name holds their text; in others it is their name."""
 
 
 def _columns(
@@ -171,7 +171,7 @@ def _columns(
     comments = {name: known[name].comment if name in known else None for name in names}
     small = {name for name, one in known.items() if one.small}
     label, words = labels(names, live.bound), said(comments, noun.words, live.bound)
-    own = "text" if noun.words in _TEXTS else "name"
+    like_noun = "text" if noun.words in _TEXTS else "name"
     found = [
         _column(live.name, one, rules, unique, values[name], db)
         for name, one in zip(names, shown, strict=True)
@@ -181,7 +181,7 @@ def _columns(
             one,
             label=label[name],
             comment=comments[name],
-            said=own if one.kind == "text" and words[name] == noun.words else words[name],
+            said=like_noun if one.kind == "text" and words[name] == noun.words else words[name],
             small=name in small,
         )
         for name, one in zip(names, found, strict=True)

@@ -343,7 +343,7 @@ class Link:
         return "_" in role or (is_noun and not whole and role not in {"default", "first"})
 
     def _is_noun(self, names: Sequence[str]) -> bool:
-        """True for the noun, of a hardware item, or its letters: the coa of a chart of accounts."""
+        """True for the noun, its beginning, or its letters: the coa of a chart of accounts."""
         letters = "".join(word[:1] for word in self.noun.split("_"))
         short = len(letters) > 1 and letters in names[-1].split("_")
         bare = self.noun.removesuffix("_record")

@@ -201,7 +201,8 @@ def _given(table: TableShape) -> list[ColumnShape]:
 
 
 _OF_AN_END = re.compile(r"cancel|clos(?:e|ing)|complet|refus|reject|resol|return|terminat")
-"""How names begin of what is said once a row has come to an end: no new one has it."""
+"""Beginnings of the names of columns that are filled when a row ends: a new row has none of them.
+"""
 
 
 def _descriptive(table: TableShape) -> list[ColumnShape]:

@@ -59,7 +59,7 @@ KNOWN = 10_000
 BEGINNING = 4
 """Words at the beginning of a reply."""
 
-RECENT = 1024
+RECENT = 256
 """The most tasks that are kept."""
 
 Places = tuple[tuple[str, int], ...]
@@ -249,41 +249,39 @@ class Composer:
         First requests take turns by family, and no two composed tasks have the same one.
         """
         sizes = range(size, 1, -1)
-        first = self.settled.get(index)
-        if first is None:
-            found = (one for fewer in sizes for one in self._candidates(index, fewer))
-            first = next(found, None)
-        places = first
-        if first is not None and attempt:
-            others = (
-                other
-                for fewer in sizes
-                for closed in (False, True)
-                for other in self._candidates(index, fewer, closed=closed)
-                if other != first
-            )
-            places = next(islice(others, attempt - 1, None), None)
+        found = (one for fewer in sizes for one in self._candidates(index, fewer))
+        first = self.settled.get(index) or next(found, None)
+        others = (
+            other
+            for fewer in sizes
+            for closed in (False, True)
+            for other in self._candidates(index, fewer, closed=closed)
+            if other != first
+        )
+        places = next(islice(others, attempt - 1, None), None) if first and attempt else first
         return None if places is None else self._composed(places)
 
     def _composed(self, places: Sequence[tuple[str, int]]) -> Task:
+        """The task that asks for the requests at these places."""
         name = self._id(places)
         return joined([self._task(*place) for place in places], name, derive_seed(name))
 
     def _id(self, places: Sequence[tuple[str, int]]) -> str:
+        """The id of that task, which is known before the task is made."""
         ids = [self.facts(*place).task_id for place in places]
         return f"{JOIN.join(family for family, _ in places)}-{digest('composed', ids, self.seed)}"
 
     def settle(self, sizes: Sequence[int], takes: Callable[[Task, LastWords], bool]) -> Composer:
         """The composer whose composed tasks, of these ``sizes``, are each the first candidate that
-        ``takes`` accepts, where one of the first ones is. It gets the first request with the
-        id and slots of the composed task, and the last words. The tasks of a family take turns.
+        ``takes`` accepts, where one of the first ones is. ``takes`` gets the first request, with
+        the id and slots of the composed task, and the last words. The tasks of a family take turns.
         """
         settled = dict[int, Places]()
         for place in (self.firsts or ())[: self.count]:
             self.made.update([place, place[0]])
         for index, size in enumerate(sizes):
             for places in islice(self._candidates(index, size, closed=False), LOOKED_AT):
-                slots = {str(at): self.facts(*place).slots for at, place in enumerate(places)}
+                slots = {str(n): self.facts(*place).slots for n, place in enumerate(places, 1)}
                 first = replace(self._task(*places[0]), id=self._id(places), slots=slots)
                 if takes(first, self.facts(*places[-1]).last_words):
                     settled[index] = places

@@ -338,4 +338,4 @@ def test_a_reply_of_twice_the_length_takes_twice_the_work(library: dict[str, Des
         sys.setprofile(None)
         return len(counted)
 
-    assert calls(1) + calls(600) < 2.7 * calls(300)
+    assert calls(600) - calls(1) < 2.1 * (calls(300) - calls(1))

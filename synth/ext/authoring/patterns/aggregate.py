@@ -44,8 +44,11 @@ class Children:
             return f"of {parent.words}"
         if parent.by_name or len(self.link.targets) > 1:
             said = parent.value if parent.by_name else parent.words
-            is_money = self.link.words == "currency"
-            return f"in {said}" if is_money else f"whose {self.link.words} is {said}"
+            return (
+                f"in {said}"
+                if self.link.words == "currency"
+                else f"whose {self.link.words} is {said}"
+            )
         return f"of {self.link.words} {parent.told}"
 
     @property

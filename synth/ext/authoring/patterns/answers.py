@@ -30,16 +30,14 @@ def told(subject: str, facts: Mapping[str, ColumnShape]) -> list[str]:
     """Two sentences of facts about a subject, by the names of what saved them, what was done
     first.
     """
+    values = [(one, with_currency(name, one)) for name, one in facts.items()]
     clauses = [
-        f"was {one.verb} on {with_currency(name, one)}"
-        if one.verb
-        else f"the {one.words} {be(one.words)} {with_currency(name, one)}"
-        for name, one in facts.items()
+        f"was {one.verb} on {value}" if one.verb else f"the {one.words} {be(one.words)} {value}"
+        for one, value in values
     ]
-    first = next(iter(facts.values()))
-    begun = f"{subject} {clauses[0]}"
-    if not first.verb:
-        begun = clauses[0].replace(first.words, f"{first.words} of {subject}", 1)
+    first, value = values[0]
+    begun = f"the {first.words} of {subject} {be(first.words)} {value}"
+    begun = f"{subject} {clauses[0]}" if first.verb else begun
     whole = ", and ".join([begun, *clauses[1:]])
     return [f"{whole}.", f"I have looked it up: {whole}."]
 

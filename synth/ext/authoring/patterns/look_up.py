@@ -176,19 +176,18 @@ def _about_end(
     """
     first, *others = _said_links(row, links)
     named = asked[0].name in end.handle
-    it = f"the {first} of {row.words}" if named and not others else f"{row.table.whose} {first}"
-    end_said = f"the {first}"
-    for words in others:
-        it, end_said = f"the {words} of {it}", f"the {words} of {end_said}"
+    path = "".join(f"the {words} of " for words in reversed(others))
+    start = f"the {first} of {row.words}" if named and not others else f"{row.table.whose} {first}"
+    it, end_alone = f"{path}{start}", f"{path}the {first}"  # a reply does not name the row again
     says, about = asked_for(it, asked), f"for {row.words}, "
-    replies = told(end_said, {saved[0]: asked[0]})
+    replies = told(end_alone, {saved[0]: asked[0]})
     if named:
         people = is_of_people(end.name) or end.of_role("person")
         says = [f"{'who' if people else 'what'} is {it}?", f"can you tell me {it}?"]
         name = " ".join(f"{{{name}}}" for name in saved)
         if not others:
             return says, [f"{it} is {name}.", f"{name} is {it}."]
-        replies = [f"{end_said} is {name}.", f"the {others[-1]} is {name}."]
+        replies = [f"{end_alone} is {name}.", f"the {others[-1]} is {name}."]
     return [f"{about}{text}" for text in says], replies
 
 

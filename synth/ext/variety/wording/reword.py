@@ -82,6 +82,7 @@ def reworded(task: Task, barred: Collection[str] = (), voice: str | None = None)
 
 
 def _speaker(task: Task, barred: Collection[str], voice: str | None = None) -> _Speaker:
+    """The speaker of a task, in the voice of that name or in a drawn one."""
     words = grammar()
     named = {found.name: found for found in words.voices}
     drawn = named.get(voice or "") or words.voice(

@@ -98,9 +98,9 @@ def test_what_families_lack_is_filled_up_by_weight():
 
 @pytest.mark.parametrize("limit", [pytest.param("null", marks=pytest.mark.long), "0.5"])
 def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str):
-    """Summed over three draws, so that a bound says more than that one draw was lucky."""
+    """Summed over six draws, so that a bound says more than that one draw was lucky."""
     found, expected = Counter[str](), Counter[str]()
-    for seed in (1, 2, 3):
+    for seed in range(1, 7):
         options = ["env=shop", "tasks.count=420", "tasks.compose={2: 0.5, 3: 0.3}"]
         limited = f"tasks.max_near_duplicates={limit}"
         plan = prepare(compose([*options, limited, f"seed={seed}"])[0].config).plan
@@ -108,7 +108,7 @@ def test_families_have_equal_shares_with_the_parts_of_composed_tasks(limit: str)
         expected.update(plan.blocks[0].requests)
     even = found.total() / len(found)
     assert max(found.values()) < 1.6 * even
-    assert min(found.values()) > 0.5 * even
+    assert min(found.values()) > 0.6 * even
     assert expected.total() == pytest.approx(found.total(), abs=3 * len(found))
     assert all(abs(expected[name] - count) < 0.6 * even for name, count in found.items())
 

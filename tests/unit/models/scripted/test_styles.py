@@ -109,6 +109,8 @@ def test_narrating_speaks_after_each_message():
     ]
     assert [bool(one) for one in said] == [True, False] * 18, "once for each message"
     assert all(said[start] != said[start + 2] for start in range(0, len(said), 4))
+    later = [call("find", first="That", last="one"), AskStep(["which"], "Which?"), GOLD[1]]
+    assert "Ben" in play("narrating", later, writes=())[2].content, "what is read now"
 
 
 def test_parallel_joins_reads_that_need_nothing_of_each_other():
